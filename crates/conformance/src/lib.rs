@@ -1,0 +1,41 @@
+//! The contract of the fifolock crates as one test suite.
+//!
+//! A rule is a function, generic over the platform, named after the rule: `m3_…`, `w4_…`, `t2_…`, `k2_…`; the thirteen
+//! scenarios that other locks fail are `h01_…` to `h13_…`. It is written once and run for every platform. Futures are
+//! polled by hand, with wakers that count: no runtime, no real time, no threads, but where a rule is about those.
+
+pub mod tools;
+
+/// Makes the tests of a module available to any platform: `rules! { ($) mutex_rules in mutex: m1_…, m2_… }` defines the
+/// macro `mutex_rules!(Platform)`, which expands to one `#[test]` for each rule.
+///
+/// The rules themselves stay private, so that the compiler warns of one that is not listed.
+macro_rules! rules {
+    (($dollar:tt) $name:ident in $module:ident where $bound:path: $($rule:ident),+ $(,)?) => {
+        /// The rules, for whoever instantiates them.
+        pub mod run {
+            use super::*;
+
+            $(
+                #[doc = concat!("The rule `", stringify!($rule), "`.")]
+                pub fn $rule<P: $bound>() {
+                    super::$rule::<P>();
+                }
+            )+
+        }
+
+        /// A test for each rule of the module, on the given platform.
+        #[macro_export]
+        macro_rules! $name {
+            ($dollar platform:ty) => {
+                $(
+                    #[test]
+                    fn $rule() {
+                        $crate::$module::run::$rule::<$dollar platform>();
+                    }
+                )+
+            };
+        }
+    };
+}
+pub(crate) use rules;

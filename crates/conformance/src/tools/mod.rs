@@ -1,0 +1,43 @@
+//! What the rules are tested with.
+
+mod depth;
+mod waker;
+
+pub use depth::{Depth, Watched, assert_outside};
+pub use waker::{Count, Hooks, counting_waker, hooked_waker};
+
+use core::future::Future;
+use core::pin::Pin;
+use core::task::{Context, Poll, Waker};
+
+/// A future on the heap: it can be moved and dropped while it is queued.
+pub type Boxed<F> = Pin<Box<F>>;
+
+/// One poll.
+pub fn poll_once<F: Future + ?Sized>(future: &mut Pin<Box<F>>, waker: &Waker) -> Poll<F::Output> {
+    future.as_mut().poll(&mut Context::from_waker(waker))
+}
+
+/// Asserts that one poll is `Ready`; returns the output.
+#[track_caller]
+pub fn ready<F: Future + ?Sized>(future: &mut Pin<Box<F>>) -> F::Output {
+    match poll_once(future, Waker::noop()) {
+        Poll::Ready(output) => output,
+        Poll::Pending => panic!("expected Ready, found Pending"),
+    }
+}
+
+/// Polls a new future once, which must be Pending; returns it, and what counts its wakes.
+#[track_caller]
+pub fn queued<F: Future>(future: F) -> (Boxed<F>, std::sync::Arc<Count>) {
+    let mut future = Box::pin(future);
+    let (waker, count) = counting_waker();
+    assert!(poll_once(&mut future, &waker).is_pending(), "expected Pending, found Ready");
+    (future, count)
+}
+
+/// Asserts that one poll, with a waker of its own, is `Pending`.
+#[track_caller]
+pub fn assert_pending<F: Future + ?Sized>(future: &mut Pin<Box<F>>) {
+    assert!(poll_once(future, Waker::noop()).is_pending(), "expected Pending, found Ready");
+}

@@ -1,0 +1,149 @@
+//! The future of every lock operation.
+
+use crate::platform::Platform;
+use crate::queue::{Stage, Waiter, polled_after_ready};
+use core::fmt;
+use core::future::Future;
+use core::pin::Pin;
+use core::task::{Context, Poll, ready};
+use pin_project_lite::pin_project;
+
+/// A way to take a lock: which lock, borrowed or owned, to read or to write.
+///
+/// It names the type arguments of [`Acquire`] and its timed forms; the methods of the locks make all of these. It is
+/// implemented for `&Mutex` and `Arc<Mutex>`, and for [`Reading`](crate::rwlock::Reading) and
+/// [`Writing`](crate::rwlock::Writing) of a `&RwLock` or `Arc<RwLock>`. It can't be implemented elsewhere.
+pub trait Request: sealed::Operations {}
+
+impl<R: sealed::Operations> Request for R {}
+
+pub(crate) mod sealed {
+    use super::{Context, Pin, Platform, Poll, Waiter};
+    use crate::error::LockKind;
+
+    /// The lock's algorithm, as a request sees it.
+    #[allow(unnameable_types, reason = "sealed")]
+    pub trait Operations: Sized {
+        /// What the operation ends in.
+        type Guard;
+        /// The lock's platform.
+        type Platform: Platform;
+        /// What an error says it waited for.
+        const KIND: LockKind;
+
+        /// One attempt. `true`: the caller owns what was requested.
+        fn try_now(&self) -> bool;
+        /// `Ready`: the caller owns what was requested.
+        fn poll(&self, waiter: Pin<&Waiter>, cx: &mut Context<'_>) -> Poll<()>;
+        /// `true`: the caller owns what was requested. `false`: the waiter has left.
+        fn claim_or_leave(&self, waiter: Pin<&Waiter>) -> bool;
+        /// The waiter leaves; what it was granted is passed on.
+        fn leave(&self, waiter: Pin<&Waiter>);
+        /// Wraps what the caller owns.
+        fn into_guard(self) -> Self::Guard;
+    }
+}
+
+pin_project! {
+    /// A lock operation in progress: the future that [`Mutex::lock`](crate::Mutex::lock) and its like return.
+    ///
+    /// The first poll takes the lock or queues; before it, the future has no part in anything. Once queued it keeps its
+    /// place, however often and in whatever order it is polled. It can be stored: keep it pinned and poll it.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping it gives up its place, or passes on what it had been granted, before the drop returns.
+    ///
+    /// # Panics
+    ///
+    /// When polled after it was ready.
+    #[must_use = "a lock future does nothing until it is polled: `.await` it"]
+    pub struct Acquire<R: Request> {
+        // Taken when the operation ends in a guard.
+        request: Option<R>,
+        #[pin]
+        waiter: Waiter,
+    }
+
+    impl<R: Request> PinnedDrop for Acquire<R> {
+        fn drop(this: Pin<&mut Self>) {
+            this.as_ref().leave();
+        }
+    }
+}
+
+impl<R: Request> Acquire<R> {
+    #[inline(always)]
+    pub(crate) fn new(request: R) -> Self {
+        Self { request: Some(request), waiter: Waiter::new() }
+    }
+
+    #[inline(always)]
+    fn leave(self: Pin<&Self>) {
+        let this = self.project_ref();
+        if let Some(request) = this.request {
+            request.leave(this.waiter);
+        }
+    }
+
+    /// The caller owns what was requested, and the waiter is done.
+    #[inline(always)]
+    fn guard(self: Pin<&mut Self>) -> R::Guard {
+        match self.project().request.take() {
+            Some(request) => request.into_guard(),
+            // Whoever owns anything got it through the request, just now.
+            None => polled_after_ready(),
+        }
+    }
+
+    /// Whether it was never polled.
+    #[inline(always)]
+    pub(crate) fn is_new(&self) -> bool {
+        self.waiter.stage() == Stage::Idle
+    }
+
+    /// One attempt, without queueing. Only before the first poll.
+    pub(crate) fn try_now(self: Pin<&mut Self>) -> Option<R::Guard> {
+        let this = self.as_ref().project_ref();
+        if !this.request.as_ref().is_some_and(|request| request.try_now()) {
+            return None;
+        }
+        this.waiter.get_ref().set_done();
+        Some(self.guard())
+    }
+
+    /// Ends the wait: with the guard, if it was granted meanwhile. After `None` it has left, and must not be polled.
+    pub(crate) fn claim_or_leave(self: Pin<&mut Self>) -> Option<R::Guard> {
+        let this = self.as_ref().project_ref();
+        if !this.request.as_ref().is_some_and(|request| request.claim_or_leave(this.waiter)) {
+            return None;
+        }
+        Some(self.guard())
+    }
+
+    /// Ends the wait without the lock: what it was granted is passed on. It must not be polled afterwards.
+    pub(crate) fn give_up(self: Pin<&mut Self>) {
+        self.as_ref().leave();
+        self.as_ref().project_ref().waiter.get_ref().set_done();
+    }
+}
+
+impl<R: Request> Future for Acquire<R> {
+    type Output = R::Guard;
+
+    #[inline(always)]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.as_ref().project_ref();
+        match this.request {
+            Some(request) => ready!(request.poll(this.waiter, cx)),
+            None => polled_after_ready(),
+        }
+        Poll::Ready(self.guard())
+    }
+}
+
+impl<R: Request> fmt::Debug for Acquire<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Acquire").field("waits_for", &R::KIND).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,207 @@
+//! Strictly FIFO async locks: the queue, the hand-off and the release, for any runtime and for none.
+//!
+//! A [`Mutex`] serves its waiters in the order in which they came, and hands itself over: between a release and the next
+//! owner's guard it is never free. A [`RwLock`] is the same for many readers or one writer, and lets writers go first.
+//! Both are made of one word and an intrusive queue. They need no allocator, no standard library, and, over a critical
+//! section, no compare-and-swap.
+//!
+//! Most users want the crate `fifolock`, whose modules fix the [`Platform`](platform::Platform) for a runtime. This crate
+//! is for those who write such an adapter, or a raw lock of their own.
+//!
+//! # The layers
+//!
+//! | module | knows |
+//! |---|---|
+//! | [`mutex`], [`rwlock`] | the data, the guards; below them, without the data, the algorithm |
+//! | [`acquire`], [`timeout`], [`until`] | the futures of every lock operation |
+//! | `state` | the lock word, and what may follow what: pure functions |
+//! | `queue` | the waiters and their pointers |
+//! | [`raw`] | how one excludes the others for a moment |
+//! | [`platform`] | which raw lock, and which timer |
+//!
+//! # Features
+//!
+//! | feature | adds |
+//! |---|---|
+//! | `std` | [`platform::Std`], the `blocking_…` methods; implies `alloc` |
+//! | `alloc` | the owned (`Arc`) forms, on targets with compare-and-swap |
+//! | `critical-section` | [`platform::CriticalSection`]; enables no implementation |
+//! | `spin` | [`platform::Spin`], on targets with compare-and-swap |
+//!
+//! No feature changes what another part does.
+
+#![no_std]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+#[cfg(feature = "alloc")]
+extern crate alloc;
+
+pub mod acquire;
+#[cfg(feature = "std")]
+mod blocking;
+mod claim;
+pub mod error;
+pub mod mutex;
+mod permit;
+pub mod platform;
+mod queue;
+pub mod raw;
+pub mod rwlock;
+mod state;
+mod sync_shim;
+pub mod timeout;
+pub mod until;
+mod wake;
+
+#[doc(inline)]
+pub use error::{TimeoutError, TryLockError};
+#[doc(inline)]
+pub use mutex::Mutex;
+#[doc(inline)]
+pub use rwlock::RwLock;
+
+/// A guard prints as what it guards.
+macro_rules! transparent_fmt {
+    ([$($param:ident),+] $guard:ty => $target:ident) => {
+        impl<$($param: ?Sized,)+ P: Platform> fmt::Debug for $guard
+        where
+            $target: fmt::Debug,
+        {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                (**self).fmt(f)
+            }
+        }
+
+        impl<$($param: ?Sized,)+ P: Platform> fmt::Display for $guard
+        where
+            $target: fmt::Display,
+        {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                (**self).fmt(f)
+            }
+        }
+    };
+}
+use transparent_fmt;
+
+/// Defines the type aliases of a platform: what every adapter crate consists of.
+///
+/// `adapter!(Platform)` defines `Mutex<T>`, `RwLock<T>`, their guards and futures; `adapter!(Platform, Timer)` also the
+/// futures of the timed methods. The owned forms come with this crate's feature `alloc`.
+#[macro_export]
+macro_rules! adapter {
+    ($platform:ty) => {
+        /// A strictly FIFO async mutex with direct hand-off.
+        pub type Mutex<T> = $crate::mutex::Mutex<T, $platform>;
+        /// The guard of [`Mutex::lock`].
+        pub type MutexGuard<'a, T> = $crate::mutex::MutexGuard<'a, T, $platform>;
+        /// The guard of [`MutexGuard::map`].
+        pub type MappedMutexGuard<'a, T> = $crate::mutex::MappedMutexGuard<'a, T, $platform>;
+        /// The future of [`Mutex::lock`].
+        pub type Lock<'a, T> = $crate::mutex::Lock<'a, T, $platform>;
+        /// The future of [`Mutex::lock_until`].
+        pub type LockUntil<'a, T, F> = $crate::mutex::LockUntil<'a, T, $platform, F>;
+
+        /// A writer-preferring async read-write lock with direct hand-off.
+        pub type RwLock<T> = $crate::rwlock::RwLock<T, $platform>;
+        /// The guard of [`RwLock::read`].
+        pub type RwLockReadGuard<'a, T> = $crate::rwlock::RwLockReadGuard<'a, T, $platform>;
+        /// The guard of [`RwLock::write`].
+        pub type RwLockWriteGuard<'a, T> = $crate::rwlock::RwLockWriteGuard<'a, T, $platform>;
+        /// The guard of [`RwLockWriteGuard::map`].
+        pub type RwLockMappedWriteGuard<'a, T> = $crate::rwlock::RwLockMappedWriteGuard<'a, T, $platform>;
+        /// The future of [`RwLock::read`].
+        pub type Read<'a, T> = $crate::rwlock::Read<'a, T, $platform>;
+        /// The future of [`RwLock::read_until`].
+        pub type ReadUntil<'a, T, F> = $crate::rwlock::ReadUntil<'a, T, $platform, F>;
+        /// The future of [`RwLock::write`].
+        pub type Write<'a, T> = $crate::rwlock::Write<'a, T, $platform>;
+        /// The future of [`RwLock::write_until`].
+        pub type WriteUntil<'a, T, F> = $crate::rwlock::WriteUntil<'a, T, $platform, F>;
+
+        #[doc(inline)]
+        pub use $crate::{
+            error::{TimeoutError, TryLockError},
+            mutex::MutexState,
+            rwlock::RwLockState,
+        };
+
+        $crate::__adapter_owned!($platform);
+    };
+    ($platform:ty, Timer) => {
+        $crate::adapter!($platform);
+
+        /// The future of [`Mutex::lock_timeout`].
+        pub type LockTimeout<'a, T> = $crate::mutex::LockTimeout<'a, T, $platform>;
+        /// The future of [`Mutex::lock_deadline`].
+        pub type LockDeadline<'a, T> = $crate::mutex::LockDeadline<'a, T, $platform>;
+        /// The future of [`RwLock::read_timeout`].
+        pub type ReadTimeout<'a, T> = $crate::rwlock::ReadTimeout<'a, T, $platform>;
+        /// The future of [`RwLock::read_deadline`].
+        pub type ReadDeadline<'a, T> = $crate::rwlock::ReadDeadline<'a, T, $platform>;
+        /// The future of [`RwLock::write_timeout`].
+        pub type WriteTimeout<'a, T> = $crate::rwlock::WriteTimeout<'a, T, $platform>;
+        /// The future of [`RwLock::write_deadline`].
+        pub type WriteDeadline<'a, T> = $crate::rwlock::WriteDeadline<'a, T, $platform>;
+
+        $crate::__adapter_owned_timer!($platform);
+    };
+}
+
+#[cfg(all(feature = "alloc", target_has_atomic = "ptr"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __adapter_owned {
+    ($platform:ty) => {
+        /// The guard of [`Mutex::lock_owned`].
+        pub type OwnedMutexGuard<T> = $crate::mutex::OwnedMutexGuard<T, $platform>;
+        /// The guard of [`OwnedMutexGuard::map`].
+        pub type OwnedMappedMutexGuard<T, U = T> = $crate::mutex::OwnedMappedMutexGuard<T, U, $platform>;
+        /// The future of [`Mutex::lock_owned`].
+        pub type LockOwned<T> = $crate::mutex::LockOwned<T, $platform>;
+        /// The guard of [`RwLock::read_owned`].
+        pub type OwnedRwLockReadGuard<T, U = T> = $crate::rwlock::OwnedRwLockReadGuard<T, U, $platform>;
+        /// The guard of [`RwLock::write_owned`].
+        pub type OwnedRwLockWriteGuard<T> = $crate::rwlock::OwnedRwLockWriteGuard<T, $platform>;
+        /// The guard of [`OwnedRwLockWriteGuard::map`].
+        pub type OwnedRwLockMappedWriteGuard<T, U = T> = $crate::rwlock::OwnedRwLockMappedWriteGuard<T, U, $platform>;
+        /// The future of [`RwLock::read_owned`].
+        pub type ReadOwned<T> = $crate::rwlock::ReadOwned<T, $platform>;
+        /// The future of [`RwLock::write_owned`].
+        pub type WriteOwned<T> = $crate::rwlock::WriteOwned<T, $platform>;
+    };
+}
+
+#[cfg(not(all(feature = "alloc", target_has_atomic = "ptr")))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __adapter_owned {
+    ($platform:ty) => {};
+}
+
+#[cfg(all(feature = "alloc", target_has_atomic = "ptr"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __adapter_owned_timer {
+    ($platform:ty) => {
+        /// The future of [`Mutex::lock_owned_timeout`].
+        pub type LockOwnedTimeout<T> = $crate::mutex::LockOwnedTimeout<T, $platform>;
+        /// The future of [`Mutex::lock_owned_deadline`].
+        pub type LockOwnedDeadline<T> = $crate::mutex::LockOwnedDeadline<T, $platform>;
+        /// The future of [`RwLock::read_owned_timeout`].
+        pub type ReadOwnedTimeout<T> = $crate::rwlock::ReadOwnedTimeout<T, $platform>;
+        /// The future of [`RwLock::read_owned_deadline`].
+        pub type ReadOwnedDeadline<T> = $crate::rwlock::ReadOwnedDeadline<T, $platform>;
+        /// The future of [`RwLock::write_owned_timeout`].
+        pub type WriteOwnedTimeout<T> = $crate::rwlock::WriteOwnedTimeout<T, $platform>;
+        /// The future of [`RwLock::write_owned_deadline`].
+        pub type WriteOwnedDeadline<T> = $crate::rwlock::WriteOwnedDeadline<T, $platform>;
+    };
+}
+
+#[cfg(not(all(feature = "alloc", target_has_atomic = "ptr")))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __adapter_owned_timer {
+    ($platform:ty) => {};
+}

@@ -1,0 +1,507 @@
+//! A strictly FIFO async mutex with direct hand-off.
+//!
+//! An async lock that wakes a waiter and lets it race for the lock has no order, and loses wakes or lets waiters starve
+//! in the gap. This one has no gap: a release makes the first waiter the owner, then wakes it.
+//!
+//! - Served in the order of first polls (`m2_…`), never passed by a newcomer (`m4_…`).
+//! - One release, one wake (`m3_…`). Nobody is woken to find the lock taken.
+//! - A waiter that goes, goes at once, and what it had been granted is passed on (`m5_…`, `m6_…`).
+//! - No allocation, no spinning in `poll`, O(1) from anywhere in the queue (`k4_…`).
+//! - No foreign code runs inside (`k2_…`): a waker may lock the same mutex.
+//!
+//! ## State
+//!
+//! | word | queue | meaning |
+//! |---|---|---|
+//! | 0 | empty | free |
+//! | held | empty | owned by a guard; released by one exchange |
+//! | held, queued | some | owned by a guard; the release is a section |
+//! | held, *waiter* | empty | owned by that waiter, which has been woken and not yet polled |
+//! | held, queued, *waiter* | some | the same, and more wait |
+//!
+//! ## Queue
+//!
+//! ```text
+//!   word ─ held, queued, w1          w1 was granted: it is in no queue, the word names it
+//!   queue ── w2 ── w3 ── w4          the first is the next owner; a newcomer goes last
+//! ```
+//!
+//! ## Invariants
+//!
+//! - **M-free:** a free mutex has no waiters.
+//! - **M-one:** at most one waiter is granted, and it is the one whose address the word holds.
+//! - The queue's own are listed in its module (I1–I5).
+//!
+//! ## Hand-off
+//!
+//! ```text
+//!   owner drops its guard                     w1's next poll
+//!   ┌ section ───────────────────────┐        word: (held, w1) → held, in one exchange
+//!   │ take w1 out, take its waker    │        the guard
+//!   │ word: held → (held, w1)        │
+//!   └────────────────────────────────┘
+//!   wake w1 ──────────────────────────────▶
+//! ```
+//!
+//! From the end of the section the releaser touches nothing of w1. The claim is an exchange on the word, so that it
+//! excludes anyone else who would take the grant; a section excludes it, by the busy word.
+//!
+//! ## Cancellation
+//!
+//! A lock future can be dropped in three moments:
+//!
+//! - *never polled:* nothing happened yet.
+//! - *queued:* it is taken out; nobody is woken.
+//! - *granted-unclaimed:* it passes the mutex on, as its guard would have.
+//!
+//! ## Memory ordering
+//!
+//! Everything goes through the word. A release is a Release exchange, or the Release store that ends its section; a
+//! successful try, first poll or claim is an Acquire exchange on the same word, or a section, which begins with one. So
+//! what was written under the mutex is seen by the next owner, on every path.
+//!
+//! ## Limits
+//!
+//! At most `u32::MAX` waiters; one more panics in its poll, before anything has changed.
+//!
+//! ## Disadvantages
+//!
+//! Under contention each turn costs a task switch (a *lock convoy*): a lock that lets newcomers in has more throughput
+//! where critical sections are very short and never await. It is not re-entrant: a task that locks twice waits for
+//! itself. A task that stops polling a queued lock future but keeps it alive will be granted the mutex and hold up the
+//! rest; `lock_timeout`, or dropping the future, is the remedy.
+
+mod guard;
+mod handle;
+#[cfg(all(feature = "alloc", target_has_atomic = "ptr"))]
+mod owned;
+mod raw;
+#[cfg(test)]
+mod tests;
+
+pub use guard::{MappedMutexGuard, MutexGuard};
+#[cfg(all(feature = "alloc", target_has_atomic = "ptr"))]
+#[cfg_attr(docsrs, doc(cfg(feature = "alloc")))]
+pub use owned::{LockOwned, LockOwnedDeadline, LockOwnedTimeout, OwnedMappedMutexGuard, OwnedMutexGuard};
+
+use crate::acquire::Acquire;
+use crate::acquire::sealed::Operations;
+use crate::error::{LockKind, TimeoutError, TryLockError};
+use crate::permit::{Permit, Release};
+use crate::platform::{Platform, Timer};
+use crate::queue::Waiter;
+use crate::sync_shim::const_fn;
+use crate::timeout::{Deadline, Timeout};
+use crate::until::Until;
+use core::cell::UnsafeCell;
+use core::fmt;
+use core::future::Future;
+use core::pin::Pin;
+use core::ptr;
+use core::task::{Context, Poll};
+use handle::MutexHandle;
+use raw::RawMutex;
+
+/// The future of [`Mutex::lock`].
+pub type Lock<'a, T, P> = Acquire<Locking<&'a Mutex<T, P>>>;
+/// The future of [`Mutex::lock_timeout`].
+pub type LockTimeout<'a, T, P> = Timeout<Locking<&'a Mutex<T, P>>>;
+/// The future of [`Mutex::lock_deadline`].
+pub type LockDeadline<'a, T, P> = Deadline<Locking<&'a Mutex<T, P>>>;
+/// The future of [`Mutex::lock_until`].
+pub type LockUntil<'a, T, P, F> = Until<Locking<&'a Mutex<T, P>>, F>;
+
+/// An async mutex: strictly FIFO, with direct hand-off.
+///
+/// `P` is the platform; the runtimes' crates have an alias for each. See the [module](self) for how it works.
+///
+/// # Examples
+///
+/// ```
+/// # futures_lite::future::block_on(async {
+/// use fifolock_core::{Mutex, platform::Local};
+///
+/// let mutex = Mutex::<_, Local>::new(vec![1]);
+/// mutex.lock().await.push(2);
+/// assert_eq!(*mutex.lock().await, [1, 2]);
+/// # });
+/// ```
+#[repr(transparent)]
+pub struct Mutex<T: ?Sized, P: Platform> {
+    inner: Inner<P::Raw, T>,
+}
+
+struct Inner<R, T: ?Sized> {
+    raw: RawMutex<R>,
+    data: UnsafeCell<T>,
+}
+
+// SAFETY: the raw mutex gives the data to one owner at a time, and from each to the next (contract K7).
+// - T: Send: required, since any thread may become the owner, and take the value.
+// - T: Sync: not required, since there is one owner.
+// - Raw: Sync: required, since it does the excluding.
+unsafe impl<T: ?Sized + Send, P: Platform> Sync for Mutex<T, P> where P::Raw: Sync {}
+
+impl<T, P: Platform> Mutex<T, P> {
+    const_fn! {
+        /// A free mutex.
+        #[must_use]
+        pub const fn new(value: T) -> Self {
+            Self { inner: Inner { raw: RawMutex::new(), data: UnsafeCell::new(value) } }
+        }
+    }
+
+    const_fn! {
+        /// As [`new`](Self::new): tokio's name for it.
+        #[must_use]
+        pub const fn const_new(value: T) -> Self {
+            Self::new(value)
+        }
+    }
+
+    /// The value, without the mutex. Nobody can hold it: this has it by value.
+    pub fn into_inner(self) -> T {
+        self.inner.data.into_inner()
+    }
+}
+
+impl<T: ?Sized, P: Platform> Mutex<T, P> {
+    #[inline(always)]
+    fn raw(&self) -> &RawMutex<P::Raw> {
+        &self.inner.raw
+    }
+
+    /// The data, without locking: the borrow is the proof that nobody holds the mutex.
+    pub fn get_mut(&mut self) -> &mut T {
+        self.inner.data.get_mut()
+    }
+
+    /// Locks the mutex: waits until every earlier waiter has had its turn.
+    ///
+    /// # Fairness
+    ///
+    /// First come, first served, in the order of first polls. Nobody gets past a waiter.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future gives up its place; if it had been granted the mutex, that goes to the next. Calling `lock`
+    /// again goes to the end of the queue.
+    ///
+    /// # Panics
+    ///
+    /// The future panics when polled after it was ready. A task that holds the mutex and locks it again does not panic:
+    /// it waits for itself, for ever. [`try_lock`](Self::try_lock) would say so.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # futures_lite::future::block_on(async {
+    /// # use fifolock_core::{Mutex, platform::Local};
+    /// let mutex = Mutex::<_, Local>::new(1);
+    /// let mut guard = mutex.lock().await;
+    /// *guard += 1;
+    /// drop(guard);
+    /// assert_eq!(mutex.into_inner(), 2);
+    /// # });
+    /// ```
+    #[inline]
+    pub fn lock(&self) -> Lock<'_, T, P> {
+        Acquire::new(Locking(self))
+    }
+
+    /// Locks the mutex if it is free.
+    ///
+    /// # Errors
+    ///
+    /// If somebody holds it, or has been granted it and has not been polled since. Nothing has changed then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use fifolock_core::{Mutex, platform::Local};
+    /// let mutex = Mutex::<_, Local>::new(1);
+    /// let guard = mutex.try_lock()?;
+    /// assert!(mutex.try_lock().is_err());
+    /// # drop(guard);
+    /// # Ok::<(), fifolock_core::TryLockError>(())
+    /// ```
+    #[inline]
+    pub fn try_lock(&self) -> Result<MutexGuard<'_, T, P>, TryLockError> {
+        let request = Locking(self);
+        if request.try_now() { Ok(request.into_guard()) } else { Err(TryLockError(())) }
+    }
+
+    /// Locks the mutex, unless the other future is ready first.
+    ///
+    /// If the mutex is free the other future is dropped without having been polled. A grant that is there when a poll
+    /// begins wins.
+    ///
+    /// # Fairness
+    ///
+    /// As [`lock`](Self::lock).
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`lock`](Self::lock).
+    ///
+    /// # Errors
+    ///
+    /// The other future's output. The wait is over then: a grant that came meanwhile was passed on.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # futures_lite::future::block_on(async {
+    /// # use fifolock_core::{Mutex, platform::Local};
+    /// let mutex = Mutex::<_, Local>::new(1);
+    /// let guard = mutex.lock().await;
+    /// let shutdown = async { "shutting down" };
+    /// assert_eq!(mutex.lock_until(shutdown).await.err(), Some("shutting down"));
+    /// # drop(guard);
+    /// # });
+    /// ```
+    pub fn lock_until<F: Future>(&self, other: F) -> LockUntil<'_, T, P, F> {
+        Until::new(Locking(self), other)
+    }
+
+    /// Locks the mutex, waiting no longer than `timeout`.
+    ///
+    /// The timeout limits the wait, from the first poll; never the holding. A free mutex costs no timer.
+    ///
+    /// # Fairness
+    ///
+    /// As [`lock`](Self::lock). A timed waiter that is granted in time gets the mutex, however late it is polled.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`lock`](Self::lock). The sleep goes with the future.
+    ///
+    /// # Errors
+    ///
+    /// [`TimeoutError::Elapsed`] if it was not granted in time; it is out of the queue then.
+    /// [`TimeoutError::InvalidTimeout`] if the timeout is zero, whether the mutex is free or not.
+    ///
+    /// # Panics
+    ///
+    /// Where the runtime's timer does: tokio's, outside of a runtime.
+    #[inline]
+    pub fn lock_timeout(&self, timeout: P::Duration) -> LockTimeout<'_, T, P>
+    where
+        P: Timer,
+    {
+        Timeout::new(Locking(self), timeout)
+    }
+
+    /// Locks the mutex, waiting no longer than until `deadline`.
+    ///
+    /// A deadline that has passed is one attempt. A free mutex costs no look at the clock.
+    ///
+    /// # Fairness
+    ///
+    /// As [`lock_timeout`](Self::lock_timeout).
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`lock`](Self::lock). The sleep goes with the future.
+    ///
+    /// # Errors
+    ///
+    /// [`TimeoutError::Elapsed`] if it was not granted by then; it is out of the queue then.
+    ///
+    /// # Panics
+    ///
+    /// Where the runtime's timer does: tokio's, outside of a runtime.
+    #[inline]
+    pub fn lock_deadline(&self, deadline: P::Instant) -> LockDeadline<'_, T, P>
+    where
+        P: Timer,
+    {
+        Deadline::new(Locking(self), deadline)
+    }
+
+    /// Runs `f` with the mutex locked, and releases it when `f`'s future is ready, fails, panics or is dropped.
+    ///
+    /// # Fairness
+    ///
+    /// As [`lock`](Self::lock).
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future while it waits has no effect on the data. Dropping it while `f` runs drops `f`'s future, then
+    /// releases the mutex: the data stays as far as `f` had got.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # futures_lite::future::block_on(async {
+    /// # use fifolock_core::{Mutex, platform::Local};
+    /// let mutex = Mutex::<_, Local>::new(1);
+    /// let before = mutex.run_exclusive(async |value| core::mem::replace(value, 2)).await;
+    /// assert_eq!((before, mutex.into_inner()), (1, 2));
+    /// # });
+    /// ```
+    pub async fn run_exclusive<F, O>(&self, f: F) -> O
+    where
+        F: AsyncFnOnce(&mut T) -> O,
+    {
+        let mut guard = self.lock().await;
+        f(&mut guard).await
+    }
+
+    /// As [`run_exclusive`](Self::run_exclusive), waiting no longer than `timeout` for the mutex. How long `f` runs is
+    /// not limited.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`run_exclusive`](Self::run_exclusive).
+    ///
+    /// # Errors
+    ///
+    /// As [`lock_timeout`](Self::lock_timeout). `f` has not run then.
+    ///
+    /// # Panics
+    ///
+    /// As [`lock_timeout`](Self::lock_timeout).
+    pub async fn run_exclusive_timeout<F, O>(&self, timeout: P::Duration, f: F) -> Result<O, TimeoutError>
+    where
+        P: Timer,
+        F: AsyncFnOnce(&mut T) -> O,
+    {
+        let mut guard = self.lock_timeout(timeout).await?;
+        Ok(f(&mut guard).await)
+    }
+
+    /// Locks the mutex, parking the thread until it is this thread's turn, in the same queue.
+    ///
+    /// Inside an async runtime this blocks a worker: if the holder needs that worker to go on, it never does. Nothing
+    /// detects that; use [`lock`](Self::lock) there.
+    ///
+    /// # Fairness
+    ///
+    /// As [`lock`](Self::lock): threads and tasks are served in one order.
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn blocking_lock(&self) -> MutexGuard<'_, T, P> {
+        match self.try_lock() {
+            Ok(guard) => guard,
+            Err(_) => crate::blocking::block_on(self.lock()),
+        }
+    }
+
+    /// Whether somebody holds the mutex, or has been granted it.
+    pub fn is_locked(&self) -> bool {
+        self.raw().is_locked()
+    }
+
+    /// How many wait. One that has been granted the mutex does not; one that timed out or was dropped neither.
+    pub fn queued(&self) -> usize {
+        self.state().queued
+    }
+
+    /// A consistent snapshot. Taking it changes nothing and wakes nobody.
+    pub fn state(&self) -> MutexState {
+        let (locked, queued) = self.raw().state();
+        MutexState { locked, queued: queued as usize }
+    }
+
+    /// The same mutex as one of another platform with the same raw lock: a library's lock, timed by its user's runtime.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[cfg(feature = "std")] {
+    /// use fifolock_core::{Mutex, platform::{Platform, Std}};
+    ///
+    /// # enum MyRuntime {}
+    /// # impl Platform for MyRuntime { type Raw = <Std as Platform>::Raw; }
+    /// # let library_lock = Mutex::<_, Std>::new(0);
+    /// // With a runtime's platform, `lock_timeout` and the other timed methods are there.
+    /// let timed: &Mutex<_, MyRuntime> = library_lock.on::<MyRuntime>();
+    /// # let _ = timed;
+    /// # }
+    /// ```
+    pub const fn on<Q>(&self) -> &Mutex<T, Q>
+    where
+        Q: Platform<Raw = P::Raw>,
+    {
+        let this = ptr::from_ref(self) as *const Mutex<T, Q>;
+        // SAFETY: both are `repr(transparent)` over the same `Inner<P::Raw, T>`, and neither platform adds anything.
+        unsafe { &*this }
+    }
+}
+
+impl<T, P: Platform> From<T> for Mutex<T, P> {
+    fn from(value: T) -> Self {
+        Self::new(value)
+    }
+}
+
+impl<T: Default, P: Platform> Default for Mutex<T, P> {
+    fn default() -> Self {
+        Self::new(T::default())
+    }
+}
+
+/// Prints the data if the mutex is free; while it prints, it holds the mutex. Never waits.
+impl<T: ?Sized + fmt::Debug, P: Platform> fmt::Debug for Mutex<T, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut d = f.debug_struct("Mutex");
+        match self.try_lock() {
+            Ok(guard) => d.field("data", &&*guard),
+            Err(_) => d.field("data", &format_args!("<locked>")),
+        };
+        d.finish()
+    }
+}
+
+/// What [`Mutex::state`] returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MutexState {
+    /// Whether somebody holds the mutex, or has been granted it and has not been polled since.
+    pub locked: bool,
+    /// How many wait.
+    pub queued: usize,
+}
+
+/// The request to lock a mutex, in a future's type. `L` is `&Mutex` or `Arc<Mutex>`.
+#[derive(Debug)]
+pub struct Locking<L>(pub(crate) L);
+
+impl<L: MutexHandle> Release for Locking<L> {
+    #[inline(always)]
+    fn release(&self) {
+        self.0.raw().unlock();
+    }
+}
+
+impl<L: MutexHandle> Operations for Locking<L> {
+    type Guard = L::Guard;
+    type Platform = L::Platform;
+    const KIND: LockKind = LockKind::Mutex;
+
+    #[inline(always)]
+    fn try_now(&self) -> bool {
+        self.0.raw().try_lock()
+    }
+
+    #[inline(always)]
+    fn poll(&self, waiter: Pin<&Waiter>, cx: &mut Context<'_>) -> Poll<()> {
+        self.0.raw().poll_lock(waiter, cx)
+    }
+
+    #[inline]
+    fn claim_or_leave(&self, waiter: Pin<&Waiter>) -> bool {
+        self.0.raw().claim_or_leave(waiter)
+    }
+
+    #[inline(always)]
+    fn leave(&self, waiter: Pin<&Waiter>) {
+        self.0.raw().leave(waiter);
+    }
+
+    #[inline(always)]
+    fn into_guard(self) -> L::Guard {
+        L::guard(Permit::new(self))
+    }
+}

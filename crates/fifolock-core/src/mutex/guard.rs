@@ -1,0 +1,165 @@
+//! The borrowed guards.
+
+use super::raw::RawMutex;
+use super::{Locking, Mutex};
+use crate::permit::{ExclusivePtr, Permit, Release};
+use crate::platform::Platform;
+use core::fmt;
+use core::marker::PhantomData;
+use core::ops::{Deref, DerefMut};
+
+/// The mutex is locked as long as this lives.
+///
+/// Dropping it gives the mutex to the first waiter, or frees it. Forgetting it leaves the mutex locked.
+#[must_use = "the mutex is released at once when the guard is not kept"]
+#[clippy::has_significant_drop]
+pub struct MutexGuard<'a, T: ?Sized, P: Platform> {
+    locked: Permit<Locking<&'a Mutex<T, P>>>,
+    // As if it held the data's pointer, like its mapped form: Sync only if T is.
+    data: PhantomData<ExclusivePtr<T>>,
+}
+
+impl<'a, T: ?Sized, P: Platform> MutexGuard<'a, T, P> {
+    #[inline(always)]
+    pub(super) fn new(locked: Permit<Locking<&'a Mutex<T, P>>>) -> Self {
+        Self { locked, data: PhantomData }
+    }
+
+    /// The mutex that this guard locks.
+    pub fn mutex(this: &Self) -> &'a Mutex<T, P> {
+        this.locked.held().0
+    }
+
+    /// A guard for a part of the data.
+    ///
+    /// # Panics
+    ///
+    /// If `f` does; the mutex is released then.
+    pub fn map<U: ?Sized, F>(mut this: Self, f: F) -> MappedMutexGuard<'a, U, P>
+    where
+        F: FnOnce(&mut T) -> &mut U,
+    {
+        let data = ExclusivePtr::new(f(&mut this));
+        MappedMutexGuard::new(this, data)
+    }
+
+    /// A guard for a part of the data, if `f` finds it.
+    ///
+    /// # Errors
+    ///
+    /// The guard itself, if `f` returns `None`.
+    ///
+    /// # Panics
+    ///
+    /// If `f` does; the mutex is released then.
+    pub fn try_map<U: ?Sized, F>(mut this: Self, f: F) -> Result<MappedMutexGuard<'a, U, P>, Self>
+    where
+        F: FnOnce(&mut T) -> Option<&mut U>,
+    {
+        match f(&mut this).map(ExclusivePtr::new) {
+            Some(data) => Ok(MappedMutexGuard::new(this, data)),
+            None => Err(this),
+        }
+    }
+}
+
+impl<T: ?Sized, P: Platform> Deref for MutexGuard<'_, T, P> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        let data = self.locked.held().0.inner.data.get();
+        // SAFETY: this guard owns the mutex, and lends it shared.
+        unsafe { &*data }
+    }
+}
+
+impl<T: ?Sized, P: Platform> DerefMut for MutexGuard<'_, T, P> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut T {
+        let data = self.locked.held().0.inner.data.get();
+        // SAFETY: this guard owns the mutex, and lends itself exclusively.
+        unsafe { &mut *data }
+    }
+}
+
+/// A locked mutex, seen through a part of its data.
+///
+/// Dropping it releases the mutex. There is no way back to the whole.
+#[must_use = "the mutex is released at once when the guard is not kept"]
+#[clippy::has_significant_drop]
+pub struct MappedMutexGuard<'a, T: ?Sized, P: Platform> {
+    locked: Permit<Unlock<'a, P::Raw>>,
+    data: ExclusivePtr<T>,
+    _borrow: PhantomData<&'a mut T>,
+}
+
+/// A locked mutex without its data's type.
+struct Unlock<'a, R: crate::raw::RawLock>(&'a RawMutex<R>);
+
+impl<R: crate::raw::RawLock> Release for Unlock<'_, R> {
+    #[inline(always)]
+    fn release(&self) {
+        self.0.unlock();
+    }
+}
+
+impl<'a, T: ?Sized, P: Platform> MappedMutexGuard<'a, T, P> {
+    fn new<W: ?Sized>(whole: MutexGuard<'a, W, P>, data: ExclusivePtr<T>) -> Self {
+        let mutex = whole.locked.into_held().0;
+        Self { locked: Permit::new(Unlock(mutex.raw())), data, _borrow: PhantomData }
+    }
+
+    /// A guard for a part of this part.
+    ///
+    /// # Panics
+    ///
+    /// If `f` does; the mutex is released then.
+    pub fn map<U: ?Sized, F>(mut this: Self, f: F) -> MappedMutexGuard<'a, U, P>
+    where
+        F: FnOnce(&mut T) -> &mut U,
+    {
+        let data = ExclusivePtr::new(f(&mut this));
+        MappedMutexGuard { locked: this.locked, data, _borrow: PhantomData }
+    }
+
+    /// A guard for a part of this part, if `f` finds it.
+    ///
+    /// # Errors
+    ///
+    /// The guard itself, if `f` returns `None`.
+    ///
+    /// # Panics
+    ///
+    /// If `f` does; the mutex is released then.
+    pub fn try_map<U: ?Sized, F>(mut this: Self, f: F) -> Result<MappedMutexGuard<'a, U, P>, Self>
+    where
+        F: FnOnce(&mut T) -> Option<&mut U>,
+    {
+        match f(&mut this).map(ExclusivePtr::new) {
+            Some(data) => Ok(MappedMutexGuard { locked: this.locked, data, _borrow: PhantomData }),
+            None => Err(this),
+        }
+    }
+}
+
+impl<T: ?Sized, P: Platform> Deref for MappedMutexGuard<'_, T, P> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        // SAFETY: it was borrowed exclusively from a guard that this one has replaced.
+        unsafe { &*self.data.as_ptr() }
+    }
+}
+
+impl<T: ?Sized, P: Platform> DerefMut for MappedMutexGuard<'_, T, P> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: as above, and this guard lends itself exclusively.
+        unsafe { &mut *self.data.as_ptr() }
+    }
+}
+
+crate::transparent_fmt!([T] MutexGuard<'_, T, P> => T);
+crate::transparent_fmt!([T] MappedMutexGuard<'_, T, P> => T);

@@ -1,0 +1,264 @@
+//! The owned forms: futures and guards that share in the mutex through an `Arc`.
+
+use super::handle::MutexHandle;
+use super::raw::RawMutex;
+use super::{Locking, Mutex};
+use crate::acquire::Acquire;
+use crate::acquire::sealed::Operations;
+use crate::error::TryLockError;
+use crate::permit::{ExclusivePtr, Permit};
+use crate::platform::{Platform, Timer};
+use crate::timeout::{Deadline, Timeout};
+use alloc::sync::Arc;
+use core::fmt;
+use core::marker::PhantomData;
+use core::ops::{Deref, DerefMut};
+
+/// The future of [`Mutex::lock_owned`].
+pub type LockOwned<T, P> = Acquire<Locking<Arc<Mutex<T, P>>>>;
+/// The future of [`Mutex::lock_owned_timeout`].
+pub type LockOwnedTimeout<T, P> = Timeout<Locking<Arc<Mutex<T, P>>>>;
+/// The future of [`Mutex::lock_owned_deadline`].
+pub type LockOwnedDeadline<T, P> = Deadline<Locking<Arc<Mutex<T, P>>>>;
+
+#[cfg_attr(docsrs, doc(cfg(feature = "alloc")))]
+impl<T: ?Sized, P: Platform> Mutex<T, P> {
+    /// As [`lock`](Self::lock), with a guard that shares in the mutex and borrows nothing.
+    ///
+    /// # Fairness
+    ///
+    /// As [`lock`](Self::lock).
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`lock`](Self::lock).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # futures_lite::future::block_on(async {
+    /// # use fifolock_core::{Mutex, platform::Local};
+    /// # #[allow(clippy::arc_with_non_send_sync)]
+    /// let mutex = std::sync::Arc::new(Mutex::<_, Local>::new(1));
+    /// let mut guard = mutex.clone().lock_owned().await;
+    /// *guard += 1;
+    /// # });
+    /// ```
+    #[inline]
+    pub fn lock_owned(self: Arc<Self>) -> LockOwned<T, P> {
+        Acquire::new(Locking(self))
+    }
+
+    /// As [`try_lock`](Self::try_lock), with a guard that shares in the mutex and borrows nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_lock`](Self::try_lock). This share in the mutex is gone then.
+    #[inline]
+    pub fn try_lock_owned(self: Arc<Self>) -> Result<OwnedMutexGuard<T, P>, TryLockError> {
+        let request = Locking(self);
+        if request.try_now() { Ok(request.into_guard()) } else { Err(TryLockError(())) }
+    }
+
+    /// As [`lock_timeout`](Self::lock_timeout), with a guard that shares in the mutex and borrows nothing.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`lock`](Self::lock).
+    ///
+    /// # Errors
+    ///
+    /// As [`lock_timeout`](Self::lock_timeout).
+    ///
+    /// # Panics
+    ///
+    /// As [`lock_timeout`](Self::lock_timeout).
+    #[inline]
+    pub fn lock_owned_timeout(self: Arc<Self>, timeout: P::Duration) -> LockOwnedTimeout<T, P>
+    where
+        P: Timer,
+    {
+        Timeout::new(Locking(self), timeout)
+    }
+
+    /// As [`lock_deadline`](Self::lock_deadline), with a guard that shares in the mutex and borrows nothing.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`lock`](Self::lock).
+    ///
+    /// # Errors
+    ///
+    /// As [`lock_deadline`](Self::lock_deadline).
+    ///
+    /// # Panics
+    ///
+    /// As [`lock_deadline`](Self::lock_deadline).
+    #[inline]
+    pub fn lock_owned_deadline(self: Arc<Self>, deadline: P::Instant) -> LockOwnedDeadline<T, P>
+    where
+        P: Timer,
+    {
+        Deadline::new(Locking(self), deadline)
+    }
+
+    /// As [`blocking_lock`](Self::blocking_lock), with a guard that shares in the mutex and borrows nothing.
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn blocking_lock_owned(self: Arc<Self>) -> OwnedMutexGuard<T, P> {
+        crate::blocking::block_on(self.lock_owned())
+    }
+}
+
+impl<T: ?Sized, P: Platform> MutexHandle for Arc<Mutex<T, P>> {
+    type Platform = P;
+    type Guard = OwnedMutexGuard<T, P>;
+
+    #[inline(always)]
+    fn raw(&self) -> &RawMutex<P::Raw> {
+        Mutex::raw(self)
+    }
+
+    #[inline(always)]
+    fn guard(locked: Permit<Locking<Self>>) -> Self::Guard {
+        OwnedMutexGuard { locked, data: PhantomData }
+    }
+}
+
+/// The mutex is locked as long as this lives; it shares in the mutex.
+///
+/// Dropping it releases the mutex as a [`MutexGuard`](super::MutexGuard) does, and then drops its `Arc`.
+#[must_use = "the mutex is released at once when the guard is not kept"]
+#[clippy::has_significant_drop]
+pub struct OwnedMutexGuard<T: ?Sized, P: Platform> {
+    locked: Permit<Locking<Arc<Mutex<T, P>>>>,
+    // As if it held the data's pointer, like its mapped form: Sync only if T is.
+    data: PhantomData<ExclusivePtr<T>>,
+}
+
+impl<T: ?Sized, P: Platform> OwnedMutexGuard<T, P> {
+    /// The mutex that this guard locks.
+    pub fn mutex(this: &Self) -> &Arc<Mutex<T, P>> {
+        &this.locked.held().0
+    }
+
+    /// A guard for a part of the data.
+    ///
+    /// # Panics
+    ///
+    /// If `f` does; the mutex is released then.
+    pub fn map<U: ?Sized, F>(mut this: Self, f: F) -> OwnedMappedMutexGuard<T, U, P>
+    where
+        F: FnOnce(&mut T) -> &mut U,
+    {
+        let data = ExclusivePtr::new(f(&mut this));
+        OwnedMappedMutexGuard { locked: this.locked, data }
+    }
+
+    /// A guard for a part of the data, if `f` finds it.
+    ///
+    /// # Errors
+    ///
+    /// The guard itself, if `f` returns `None`.
+    ///
+    /// # Panics
+    ///
+    /// If `f` does; the mutex is released then.
+    pub fn try_map<U: ?Sized, F>(mut this: Self, f: F) -> Result<OwnedMappedMutexGuard<T, U, P>, Self>
+    where
+        F: FnOnce(&mut T) -> Option<&mut U>,
+    {
+        match f(&mut this).map(ExclusivePtr::new) {
+            Some(data) => Ok(OwnedMappedMutexGuard { locked: this.locked, data }),
+            None => Err(this),
+        }
+    }
+}
+
+impl<T: ?Sized, P: Platform> Deref for OwnedMutexGuard<T, P> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        let data = self.locked.held().0.inner.data.get();
+        // SAFETY: this guard owns the mutex, and lends it shared.
+        unsafe { &*data }
+    }
+}
+
+impl<T: ?Sized, P: Platform> DerefMut for OwnedMutexGuard<T, P> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut T {
+        let data = self.locked.held().0.inner.data.get();
+        // SAFETY: this guard owns the mutex, and lends itself exclusively.
+        unsafe { &mut *data }
+    }
+}
+
+/// A locked mutex, seen through a part `U` of its data `T`; it shares in the mutex.
+#[must_use = "the mutex is released at once when the guard is not kept"]
+#[clippy::has_significant_drop]
+pub struct OwnedMappedMutexGuard<T: ?Sized, U: ?Sized, P: Platform> {
+    locked: Permit<Locking<Arc<Mutex<T, P>>>>,
+    data: ExclusivePtr<U>,
+}
+
+impl<T: ?Sized, U: ?Sized, P: Platform> OwnedMappedMutexGuard<T, U, P> {
+    /// The mutex that this guard locks.
+    pub fn mutex(this: &Self) -> &Arc<Mutex<T, P>> {
+        &this.locked.held().0
+    }
+
+    /// A guard for a part of this part.
+    ///
+    /// # Panics
+    ///
+    /// If `f` does; the mutex is released then.
+    pub fn map<S: ?Sized, F>(mut this: Self, f: F) -> OwnedMappedMutexGuard<T, S, P>
+    where
+        F: FnOnce(&mut U) -> &mut S,
+    {
+        let data = ExclusivePtr::new(f(&mut this));
+        OwnedMappedMutexGuard { locked: this.locked, data }
+    }
+
+    /// A guard for a part of this part, if `f` finds it.
+    ///
+    /// # Errors
+    ///
+    /// The guard itself, if `f` returns `None`.
+    ///
+    /// # Panics
+    ///
+    /// If `f` does; the mutex is released then.
+    pub fn try_map<S: ?Sized, F>(mut this: Self, f: F) -> Result<OwnedMappedMutexGuard<T, S, P>, Self>
+    where
+        F: FnOnce(&mut U) -> Option<&mut S>,
+    {
+        match f(&mut this).map(ExclusivePtr::new) {
+            Some(data) => Ok(OwnedMappedMutexGuard { locked: this.locked, data }),
+            None => Err(this),
+        }
+    }
+}
+
+impl<T: ?Sized, U: ?Sized, P: Platform> Deref for OwnedMappedMutexGuard<T, U, P> {
+    type Target = U;
+
+    #[inline(always)]
+    fn deref(&self) -> &U {
+        // SAFETY: it was borrowed exclusively from a guard that this one has replaced.
+        unsafe { &*self.data.as_ptr() }
+    }
+}
+
+impl<T: ?Sized, U: ?Sized, P: Platform> DerefMut for OwnedMappedMutexGuard<T, U, P> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut U {
+        // SAFETY: as above, and this guard lends itself exclusively.
+        unsafe { &mut *self.data.as_ptr() }
+    }
+}
+
+crate::transparent_fmt!([T] OwnedMutexGuard<T, P> => T);
+crate::transparent_fmt!([T, U] OwnedMappedMutexGuard<T, U, P> => U);

@@ -1,0 +1,118 @@
+//! What every guard is made of: the duty to release, and a pointer to the data.
+
+use core::marker::PhantomData;
+use core::mem::ManuallyDrop;
+use core::ptr::{self, NonNull};
+
+/// A way of holding a lock, and how it ends.
+#[allow(unnameable_types, unreachable_pub, reason = "sealed")]
+pub trait Release {
+    /// Gives up what is held. Only for a holder, once.
+    fn release(&self);
+}
+
+/// Something is held: it is released when this is dropped, exactly once.
+///
+/// An owned lock's `Arc` is dropped after the release, and the wakes, have returned.
+#[derive(Debug)]
+#[allow(unnameable_types, unreachable_pub, reason = "in the signature of a sealed trait")]
+pub struct Permit<H: Release>(H);
+
+impl<H: Release> Permit<H> {
+    /// The caller holds what `held` says, and has no other permit for it.
+    #[inline(always)]
+    pub(crate) fn new(held: H) -> Self {
+        Self(held)
+    }
+
+    #[inline(always)]
+    pub(crate) fn held(&self) -> &H {
+        &self.0
+    }
+
+    /// Takes the duty to release over.
+    #[inline(always)]
+    pub(crate) fn into_held(self) -> H {
+        let this = ManuallyDrop::new(self);
+        // SAFETY: moved out of a value that is neither used nor dropped again.
+        unsafe { ptr::read(&raw const this.0) }
+    }
+}
+
+impl<H: Release> Drop for Permit<H> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.0.release();
+    }
+}
+
+/// A guard's pointer to data that a mutex protects: Send and Sync as the guard of a mutex is to be, and invariant.
+#[derive(Debug)]
+pub(crate) struct ExclusivePtr<U: ?Sized>(NonNull<U>, PhantomData<*mut U>);
+
+// SAFETY: the guard is the only way to the data, as a `&mut U` would be.
+// - Send: required, since `U` goes to the other thread.
+// - Sync: not required, since nobody else has access.
+unsafe impl<U: ?Sized + Send> Send for ExclusivePtr<U> {}
+// SAFETY: a shared guard gives `&U` only.
+// - Sync: required for that.
+// - Send: as the table of the contract has it; a guard behind `&` can't be moved, so it would not be required.
+unsafe impl<U: ?Sized + Send + Sync> Sync for ExclusivePtr<U> {}
+
+impl<U: ?Sized> ExclusivePtr<U> {
+    #[inline(always)]
+    pub(crate) fn new(data: &mut U) -> Self {
+        Self(NonNull::from(data), PhantomData)
+    }
+
+    #[inline(always)]
+    pub(crate) fn as_ptr(&self) -> *mut U {
+        self.0.as_ptr()
+    }
+}
+
+/// A guard's pointer to data that a read-write lock protects, while it is written: invariant.
+#[derive(Debug)]
+pub(crate) struct WritePtr<U: ?Sized>(NonNull<U>, PhantomData<*mut U>);
+
+// SAFETY: the guard is the only way to the data.
+// - Send: required, since `U` goes to the other thread.
+// - Sync: required, since a write lock can become a read lock, whose data others share.
+unsafe impl<U: ?Sized + Send + Sync> Send for WritePtr<U> {}
+// SAFETY: a shared guard gives `&U` only. Bounds as above.
+unsafe impl<U: ?Sized + Send + Sync> Sync for WritePtr<U> {}
+
+impl<U: ?Sized> WritePtr<U> {
+    #[inline(always)]
+    pub(crate) fn new(data: &mut U) -> Self {
+        Self(NonNull::from(data), PhantomData)
+    }
+
+    #[inline(always)]
+    pub(crate) fn as_ptr(&self) -> *mut U {
+        self.0.as_ptr()
+    }
+}
+
+/// A guard's pointer to data that a read-write lock protects, while it is read: covariant.
+#[derive(Debug)]
+pub(crate) struct ReadPtr<U: ?Sized>(NonNull<U>);
+
+// SAFETY: the guard gives `&U`, and other guards of other threads do at the same time.
+// - Sync: required for that.
+// - Send: required, since the last owner of an owned lock, wherever its guard is, drops the data.
+unsafe impl<U: ?Sized + Send + Sync> Send for ReadPtr<U> {}
+// SAFETY: as above.
+unsafe impl<U: ?Sized + Send + Sync> Sync for ReadPtr<U> {}
+
+impl<U: ?Sized> ReadPtr<U> {
+    #[inline(always)]
+    pub(crate) fn new(data: &U) -> Self {
+        Self(NonNull::from(data))
+    }
+
+    #[inline(always)]
+    pub(crate) fn as_ptr(&self) -> *const U {
+        self.0.as_ptr()
+    }
+}

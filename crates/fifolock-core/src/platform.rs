@@ -1,0 +1,87 @@
+//! What a lock stands on: its raw lock, and where there is one, its timer.
+
+use crate::raw::{self, RawLock};
+use core::fmt::Debug;
+use core::future::Future;
+use core::time;
+
+/// Where a lock is used: chooses its raw lock. A marker type, never made.
+pub trait Platform: 'static {
+    /// The raw lock of this platform's locks.
+    type Raw: RawLock;
+}
+
+/// A platform with a clock and a timer: its locks have the `…_timeout` and `…_deadline` methods.
+///
+/// The locks ask for the time only to decide whether a deadline has passed, and make a sleep only when a caller has to
+/// wait; never inside a raw lock's section. All functions may panic (tokio's do outside of a runtime): the panic then
+/// reaches whoever polled the lock future, and the lock stays usable.
+#[diagnostic::on_unimplemented(
+    message = "locks of the platform `{Self}` have no timer, so no timeouts",
+    label = "this platform has no timer",
+    note = "use the locks of a runtime's adapter, such as `fifolock::tokio::Mutex`, `fifolock::smol::Mutex`, \
+            `fifolock::async_std::Mutex` or `fifolock::embassy::Mutex`",
+    note = "or view a lock as one of your runtime's with `lock.on::<…>()`"
+)]
+pub trait Timer: Platform {
+    /// The runtime's span of time.
+    type Duration: Copy + Debug;
+    /// The runtime's point in time.
+    type Instant: Copy + PartialOrd + Debug;
+    /// The runtime's sleep. It is dropped before its time when the wait ends earlier.
+    type Sleep: Future<Output = ()>;
+
+    /// A future that is ready once `duration` has passed, counted from this call. A duration past the end of the clock
+    /// is one that never ends: this must not overflow or panic for it.
+    fn sleep(duration: Self::Duration) -> Self::Sleep;
+
+    /// A future that is ready once it is `deadline`.
+    fn sleep_until(deadline: Self::Instant) -> Self::Sleep;
+
+    /// What time it is.
+    fn now() -> Self::Instant;
+
+    /// The same span as `core`'s, for errors; [`time::Duration::MAX`] where it does not fit.
+    fn to_core(duration: Self::Duration) -> time::Duration;
+}
+
+/// The platform of programs on an operating system, with no runtime in particular.
+#[cfg(feature = "std")]
+#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+#[derive(Debug)]
+pub enum Std {}
+
+#[cfg(feature = "std")]
+impl Platform for Std {
+    type Raw = raw::StdLock;
+}
+
+/// The platform of microcontrollers and their interrupt handlers.
+#[cfg(feature = "critical-section")]
+#[cfg_attr(docsrs, doc(cfg(feature = "critical-section")))]
+#[derive(Debug)]
+pub enum CriticalSection {}
+
+#[cfg(feature = "critical-section")]
+impl Platform for CriticalSection {
+    type Raw = raw::CriticalSectionLock;
+}
+
+/// The platform of kernels and bare-metal programs on several cores.
+#[cfg(all(feature = "spin", target_has_atomic = "ptr"))]
+#[cfg_attr(docsrs, doc(cfg(feature = "spin")))]
+#[derive(Debug)]
+pub enum Spin {}
+
+#[cfg(all(feature = "spin", target_has_atomic = "ptr"))]
+impl Platform for Spin {
+    type Raw = raw::SpinLock;
+}
+
+/// The platform of locks that never leave one thread.
+#[derive(Debug)]
+pub enum Local {}
+
+impl Platform for Local {
+    type Raw = raw::LocalLock;
+}

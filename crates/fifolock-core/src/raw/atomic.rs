@@ -1,0 +1,100 @@
+//! The atomic lock word that the `std` and spin flavours share.
+//!
+//! # State
+//!
+//! | word | meaning |
+//! |---|---|
+//! | any with bit 2 clear | idle: the value is the lock's state, and may be changed by one compare-exchange |
+//! | `BUSY` (4) | a section runs; its owner keeps the state in a local variable |
+//! | `BUSY \| PARKED` (5) | the same, and a thread sleeps until the section ends |
+//!
+//! Since the busy word shows nothing of the state, no shortcut can succeed while a section runs, and the section works
+//! on a plain value. The last step of a section stores the new state, which is at once the new state's publication and
+//! the section's end.
+
+use super::Word;
+use crate::sync_shim::{AtomicPtr, Ordering, const_fn};
+use core::ptr;
+
+const BUSY: *mut () = ptr::without_provenance_mut(Word::BUSY_BIT);
+const BUSY_PARKED: *mut () = ptr::without_provenance_mut(Word::BUSY_BIT | 1);
+
+#[derive(Debug)]
+pub(super) struct AtomicWord(AtomicPtr<()>);
+
+impl AtomicWord {
+    const_fn! {
+        pub(super) const fn new() -> Self {
+            Self(AtomicPtr::new(ptr::null_mut()))
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn peek(&self) -> Option<Word> {
+        // Ordering: Acquire, pairs with the Release in `try_release` and the swap or store that ends a section, as the
+        // trait promises.
+        let word = self.0.load(Ordering::Acquire);
+        (word.addr() & Word::BUSY_BIT == 0).then_some(Word::from_ptr(word))
+    }
+
+    #[inline(always)]
+    pub(super) fn try_acquire(&self, from: Word, to: Word) -> bool {
+        // Ordering: Acquire, pairs with the Release in `try_release`, `leave` and `leave_and_look`: the new owner sees
+        // what the last one wrote. It publishes nothing, so no Release; being a read-modify-write it continues the
+        // release sequence of whoever stored `from`. A failure is answered by a section or a fresh look: Relaxed.
+        self.0.compare_exchange(from.ptr(), to.ptr(), Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    #[inline(always)]
+    pub(super) fn try_release(&self, from: Word, to: Word) -> bool {
+        // Ordering: Release, pairs with the Acquire in `try_acquire`, `peek` and `try_enter`: publishes T. It learns
+        // nothing but that the word was `from`, so no Acquire.
+        self.0.compare_exchange(from.ptr(), to.ptr(), Ordering::Release, Ordering::Relaxed).is_ok()
+    }
+
+    /// Tries to start a section; returns the state.
+    #[inline]
+    pub(super) fn try_enter(&self) -> Option<Word> {
+        // Ordering: Relaxed, a guess that the exchange below checks.
+        let word = self.0.load(Ordering::Relaxed);
+        if word.addr() & Word::BUSY_BIT != 0 {
+            return None;
+        }
+        // Ordering: Acquire, pairs with the Release in `try_release`, `leave` and `leave_and_look`: the section sees
+        // the queue as earlier sections left it, and what released owners wrote.
+        self.0
+            .compare_exchange(word, BUSY, Ordering::Acquire, Ordering::Relaxed)
+            .is_ok()
+            .then_some(Word::from_ptr(word))
+    }
+
+    /// Ends a section where nobody can be parked.
+    #[cfg_attr(not(any(feature = "spin", fifolock_loom)), allow(dead_code, reason = "for flavours that spin"))]
+    #[inline]
+    pub(super) fn leave(&self, word: Word) {
+        debug_assert!(word.bits() & Word::BUSY_BIT == 0, "a state uses the busy bit");
+        // Ordering: Release, pairs with the Acquire in `try_enter`, `try_acquire` and `peek`. A plain store will do:
+        // while the word is busy nobody else changes it.
+        self.0.store(word.ptr(), Ordering::Release);
+    }
+
+    /// Ends a section; returns whether threads are parked until then.
+    #[cfg_attr(any(not(feature = "std"), fifolock_loom), allow(dead_code, reason = "for flavours that park"))]
+    #[inline]
+    pub(super) fn leave_and_look(&self, word: Word) -> bool {
+        debug_assert!(word.bits() & Word::BUSY_BIT == 0, "a state uses the busy bit");
+        // Ordering: Release, as in `leave`. The mark that a swap may find was set under the parking bucket's mutex,
+        // which orders the rest.
+        self.0.swap(word.ptr(), Ordering::Release) == BUSY_PARKED
+    }
+
+    /// Marks a running section as awaited; returns whether one runs.
+    #[cfg_attr(any(not(feature = "std"), fifolock_loom), allow(dead_code, reason = "for flavours that park"))]
+    pub(super) fn mark_parked(&self) -> bool {
+        // Ordering: Relaxed on both. The caller holds the parking bucket's mutex, which whoever finds the mark takes
+        // before it wakes anyone.
+        self.0
+            .compare_exchange(BUSY, BUSY_PARKED, Ordering::Relaxed, Ordering::Relaxed)
+            .map_or_else(|found| found == BUSY_PARKED, |_| true)
+    }
+}

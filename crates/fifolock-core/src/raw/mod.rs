@@ -1,0 +1,139 @@
+//! Raw locks: the lock word, and the short section in which a queue may be touched.
+//!
+//! A flavour decides how a thread, a task or an interrupt handler excludes the others for the few instructions of a
+//! queue operation. The algorithms above are generic over it and the same for all.
+//!
+//! # Choosing a raw lock
+//!
+//! | flavour | waits for a section by | use it |
+//! |---|---|---|
+//! | [`StdLock`] | a short spin, then parking the thread | with an operating system |
+//! | [`CriticalSectionLock`] | masking interrupts | on microcontrollers, also from interrupt handlers |
+//! | [`SpinLock`] | spinning | in kernels, between cores, with interrupts masked by the caller |
+//! | [`LocalLock`] | nothing: it is not `Sync` | inside one thread or one executor without interrupts |
+
+#[cfg(target_has_atomic = "ptr")]
+#[cfg_attr(not(any(feature = "std", feature = "spin")), allow(dead_code, reason = "the flavours are features"))]
+mod atomic;
+#[cfg(feature = "critical-section")]
+mod critical_section;
+mod local;
+#[cfg(all(feature = "spin", target_has_atomic = "ptr"))]
+mod spin;
+#[cfg(feature = "std")]
+mod std;
+
+#[cfg(feature = "critical-section")]
+#[cfg_attr(docsrs, doc(cfg(feature = "critical-section")))]
+pub use critical_section::CriticalSectionLock;
+pub use local::LocalLock;
+#[cfg(all(feature = "spin", target_has_atomic = "ptr"))]
+#[cfg_attr(docsrs, doc(cfg(feature = "spin")))]
+pub use spin::SpinLock;
+#[cfg(feature = "std")]
+#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+pub use std::StdLock;
+
+use core::fmt;
+use core::ptr;
+
+/// The state of a lock in one pointer-sized value, opaque to raw locks.
+///
+/// A raw lock stores it, starting from [`Word::INIT`], and never looks inside; [`Word::BUSY_BIT`] says which bit it
+/// may use while a section runs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Word(*mut ());
+
+// SAFETY: a `Word` is a number that happens to carry provenance. Following the pointer in it is the business of
+// `queue`, which asks for its own proof.
+unsafe impl Send for Word {}
+// SAFETY: as above; a shared `Word` can only be copied.
+unsafe impl Sync for Word {}
+
+impl Word {
+    /// The word of a new lock.
+    pub const INIT: Self = Self(ptr::null_mut());
+
+    /// The bit that no word outside a section has. An atomic flavour sets it to mark that a section runs.
+    pub const BUSY_BIT: usize = 0b100;
+
+    pub(crate) const fn from_ptr(ptr: *mut ()) -> Self {
+        Self(ptr)
+    }
+
+    pub(crate) const fn from_bits(bits: usize) -> Self {
+        Self(ptr::without_provenance_mut(bits))
+    }
+
+    #[inline(always)]
+    pub(crate) fn bits(self) -> usize {
+        self.0.addr()
+    }
+
+    #[inline(always)]
+    pub(crate) const fn ptr(self) -> *mut () {
+        self.0
+    }
+}
+
+impl fmt::Debug for Word {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Word({:#x})", self.bits())
+    }
+}
+
+/// A lock word, and sections that exclude each other.
+///
+/// A *section* is one call of [`with`](Self::with). While its closure runs nobody else reads or writes the word or
+/// runs a section of the same lock. Sections are short (their length does not depend on the number of waiters), never
+/// nest on one lock, and never run foreign code.
+///
+/// The three provided methods are shortcuts for flavours with an atomic word: they act on the word *without* a section
+/// and must fail while one runs. A flavour without atomics leaves them as they are, and every operation is a section.
+///
+/// # Safety
+///
+/// An implementation promises that
+///
+/// 1. `with` calls its closure exactly once, and does not return before the closure has;
+/// 2. `with` does not unwind. A flavour that may refuse aborts instead: a waiter that is dropped while it is queued
+///    *must* be unlinked, or its memory would stay in the queue;
+/// 3. sections of one lock exclude each other wherever the flavour's `Send` and `Sync` allow the lock to be used, and
+///    a section sees everything written before and in earlier sections (enter: acquire, leave: release);
+/// 4. the word starts as [`Word::INIT`], and changes only by a closure of `with` or a `try_…` that returned `true`;
+/// 5. `peek` and the `try_…` methods are atomic against sections and each other: while a section runs they return
+///    `None` and `false`. A successful `try_acquire` is an acquire operation, a successful `try_release` a release
+///    operation, both read-modify-writes, and `peek` an acquire load.
+pub unsafe trait RawLock: Sized {
+    /// A raw lock whose word is [`Word::INIT`].
+    #[cfg(not(fifolock_loom))]
+    const INIT: Self;
+
+    /// A raw lock whose word is [`Word::INIT`]: loom's atomics cannot be made in a constant.
+    #[cfg(fifolock_loom)]
+    fn init() -> Self;
+
+    /// Runs `f` as a section, with the word to read and change.
+    fn with<R>(&self, f: impl FnOnce(&mut Word) -> R) -> R;
+
+    /// The word, unless a section runs or the flavour has no atomic word.
+    #[inline(always)]
+    fn peek(&self) -> Option<Word> {
+        None
+    }
+
+    /// Replaces the word `from` by `to` in one atomic step, as an acquire operation.
+    #[inline(always)]
+    fn try_acquire(&self, from: Word, to: Word) -> bool {
+        let _ = (from, to);
+        false
+    }
+
+    /// Replaces the word `from` by `to` in one atomic step, as a release operation.
+    #[inline(always)]
+    fn try_release(&self, from: Word, to: Word) -> bool {
+        let _ = (from, to);
+        false
+    }
+}

@@ -1,0 +1,747 @@
+//! A writer-preferring async read-write lock with direct hand-off.
+//!
+//! Many readers or one writer. A waiting writer stops new readers, so readers that overlap without end can't starve it;
+//! and as in the [mutex](crate::mutex), who is next owns the lock before it is woken.
+//!
+//! - A reader enters at once if no writer holds or waits (`w1_…`), a writer if nobody holds (`w2_…`).
+//! - The last reader hands over to the first waiting writer (`w3_…`). A writer hands over to the next writer, or, if
+//!   none waits, to all waiting readers together (`w4_…`).
+//! - A writer that gives up lets in the readers that it kept out, before its drop or poll returns (`w5_…`).
+//! - A downgrade never leaves a moment with two owners or none (`w6_…`).
+//! - No count wraps: a reader beyond the limit queues (`w7_…`).
+//! - No allocation, no section whose length depends on the number of waiters (`k4_…`), no foreign code inside (`k2_…`).
+//!
+//! ## State
+//!
+//! | word | meaning |
+//! |---|---|
+//! | 0 | free |
+//! | n readers | n shares are held; come and go by one exchange |
+//! | n readers, queued | the same, and somebody waits, or shares are reserved for readers still in the queue |
+//! | held | owned by a write guard |
+//! | held, queued | the same, and somebody waits |
+//! | held, *waiter*, maybe queued | owned by that writer, which has been woken and not yet polled |
+//!
+//! ## Queue
+//!
+//! ```text
+//!   writers  ── w1 ── w2             served first, one by one
+//!   readers  ── r1 ── r2 ── r3       served together, when no writer waits
+//!   granted  ── r0                   readers that have a share and were not polled since
+//! ```
+//!
+//! ## Invariants
+//!
+//! R1 to R4 of the state's module: *exclusive*, *room*, *settled*, *batch*; and I1 to I5 of the queue's.
+//!
+//! ## Hand-off
+//!
+//! To a writer as in the mutex. To a batch of readers in steps, none of which depends on their number:
+//!
+//! ```text
+//!   ┌ section ───────────────────────────────────────────────┐
+//!   │ readers += all that wait (as many as there is room for) │   from here no writer can enter before all have left
+//!   │ take out the first 32, mark them, take their wakers     │
+//!   └─────────────────────────────────────────────────────────┘
+//!   wake them
+//!   ┌ section ┐
+//!   │ the next 32 …                                                until all are marked
+//! ```
+//!
+//! A reader that is polled before its mark stays pending: the mark wakes it. One that leaves before its mark gives its
+//! share back at once.
+//!
+//! ## Cancellation
+//!
+//! - *never polled:* nothing happened yet.
+//! - *queued:* it is taken out. If it was the last waiting writer and readers hold the lock, the waiting readers enter.
+//! - *granted-unclaimed:* a writer passes the lock on, a reader gives its share back; the last one admits the writer.
+//!
+//! ## Memory ordering
+//!
+//! As in the mutex: every way in acquires the word, every way out releases it. Readers come and go by
+//! read-modify-writes, which continue each other's release sequences, so a writer sees what every reader before it saw.
+//!
+//! ## Limits
+//!
+//! [`RwLock::MAX_READERS`] shares at once, or what [`RwLock::with_max_readers`] was given. At most `u32::MAX` waiters of
+//! each kind; one more panics in its poll, before anything has changed.
+//!
+//! ## Disadvantages
+//!
+//! Writers that arrive without a pause keep readers waiting without bound: this lock is for data that is written now and
+//! then. A task that holds a read guard and reads again waits for itself if a writer waits in between.
+
+mod guard;
+mod handle;
+#[cfg(all(feature = "alloc", target_has_atomic = "ptr"))]
+mod owned;
+mod raw;
+mod read_guard;
+#[cfg(test)]
+mod tests;
+
+pub use guard::{RwLockMappedWriteGuard, RwLockWriteGuard};
+#[cfg(all(feature = "alloc", target_has_atomic = "ptr"))]
+#[cfg_attr(docsrs, doc(cfg(feature = "alloc")))]
+pub use owned::{
+    OwnedRwLockMappedWriteGuard, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, ReadOwned, ReadOwnedDeadline,
+    ReadOwnedTimeout, WriteOwned, WriteOwnedDeadline, WriteOwnedTimeout,
+};
+pub use read_guard::RwLockReadGuard;
+
+use crate::acquire::Acquire;
+use crate::acquire::sealed::Operations;
+use crate::error::{LockKind, TimeoutError, TryLockError};
+use crate::permit::{Permit, Release};
+use crate::platform::{Platform, Timer};
+use crate::queue::Waiter;
+use crate::sync_shim::const_fn;
+use crate::timeout::{Deadline, Timeout};
+use crate::until::Until;
+use core::cell::UnsafeCell;
+use core::fmt;
+use core::future::Future;
+use core::pin::Pin;
+use core::ptr;
+use core::task::{Context, Poll};
+use handle::{RawHandle, RwLockHandle};
+use raw::RawRwLock;
+
+/// The future of [`RwLock::read`].
+pub type Read<'a, T, P> = Acquire<Reading<&'a RwLock<T, P>>>;
+/// The future of [`RwLock::read_timeout`].
+pub type ReadTimeout<'a, T, P> = Timeout<Reading<&'a RwLock<T, P>>>;
+/// The future of [`RwLock::read_deadline`].
+pub type ReadDeadline<'a, T, P> = Deadline<Reading<&'a RwLock<T, P>>>;
+/// The future of [`RwLock::read_until`].
+pub type ReadUntil<'a, T, P, F> = Until<Reading<&'a RwLock<T, P>>, F>;
+/// The future of [`RwLock::write`].
+pub type Write<'a, T, P> = Acquire<Writing<&'a RwLock<T, P>>>;
+/// The future of [`RwLock::write_timeout`].
+pub type WriteTimeout<'a, T, P> = Timeout<Writing<&'a RwLock<T, P>>>;
+/// The future of [`RwLock::write_deadline`].
+pub type WriteDeadline<'a, T, P> = Deadline<Writing<&'a RwLock<T, P>>>;
+/// The future of [`RwLock::write_until`].
+pub type WriteUntil<'a, T, P, F> = Until<Writing<&'a RwLock<T, P>>, F>;
+
+/// An async read-write lock: writer-preferring, FIFO among writers, with direct hand-off.
+///
+/// `P` is the platform; the runtimes' crates have an alias for each. See the [module](self) for how it works.
+///
+/// # Examples
+///
+/// ```
+/// # futures_lite::future::block_on(async {
+/// use fifolock_core::{RwLock, platform::Local};
+///
+/// let lock = RwLock::<_, Local>::new(1);
+/// {
+///     let (first, second) = (lock.read().await, lock.read().await);
+///     assert_eq!(*first + *second, 2);
+/// }
+/// *lock.write().await = 2;
+/// assert_eq!(lock.into_inner(), 2);
+/// # });
+/// ```
+#[repr(transparent)]
+pub struct RwLock<T: ?Sized, P: Platform> {
+    inner: Inner<P::Raw, T>,
+}
+
+struct Inner<R, T: ?Sized> {
+    raw: RawRwLock<R>,
+    data: UnsafeCell<T>,
+}
+
+// SAFETY: the raw lock gives the data to many readers or one writer at a time, and to each after the last one
+// (contract K7).
+// - T: Send: required, since any thread may become the writer, and take the value.
+// - T: Sync: required, since readers of several threads share it.
+// - Raw: Sync: required, since it does the excluding.
+unsafe impl<T: ?Sized + Send + Sync, P: Platform> Sync for RwLock<T, P> where P::Raw: Sync {}
+
+impl<T, P: Platform> RwLock<T, P> {
+    const_fn! {
+        /// A free lock for at most [`MAX_READERS`](Self::MAX_READERS) readers at once.
+        #[must_use]
+        pub const fn new(value: T) -> Self {
+            Self::with_max_readers(value, Self::MAX_READERS)
+        }
+    }
+
+    const_fn! {
+        /// As [`new`](Self::new): tokio's name for it.
+        #[must_use]
+        pub const fn const_new(value: T) -> Self {
+            Self::new(value)
+        }
+    }
+
+    const_fn! {
+        /// A free lock for at most `max_readers` readers at once. One more waits, until a reader leaves and no writer
+        /// waits.
+        ///
+        /// # Panics
+        ///
+        /// If `max_readers` is 0, or more than [`MAX_READERS`](Self::MAX_READERS).
+        #[must_use]
+        pub const fn with_max_readers(value: T, max_readers: u32) -> Self {
+            assert!(max_readers > 0, "a RwLock may not be created with 0 readers");
+            assert!(
+                max_readers <= Self::MAX_READERS,
+                "a RwLock may not be created with more than RwLock::MAX_READERS readers"
+            );
+            Self { inner: Inner { raw: RawRwLock::new(max_readers), data: UnsafeCell::new(value) } }
+        }
+    }
+
+    const_fn! {
+        /// As [`with_max_readers`](Self::with_max_readers): tokio's name for it.
+        ///
+        /// # Panics
+        ///
+        /// As [`with_max_readers`](Self::with_max_readers).
+        #[must_use]
+        pub const fn const_with_max_readers(value: T, max_readers: u32) -> Self {
+            Self::with_max_readers(value, max_readers)
+        }
+    }
+
+    /// The value, without the lock. Nobody can hold it: this has it by value.
+    pub fn into_inner(self) -> T {
+        self.inner.data.into_inner()
+    }
+}
+
+impl<T: ?Sized, P: Platform> RwLock<T, P> {
+    /// The most readers that a lock can be made for: 536,870,911, on every target.
+    pub const MAX_READERS: u32 = u32::MAX >> 3;
+
+    #[inline(always)]
+    fn raw(&self) -> &RawRwLock<P::Raw> {
+        &self.inner.raw
+    }
+
+    /// The data, without locking: the borrow is the proof that nobody holds the lock.
+    pub fn get_mut(&mut self) -> &mut T {
+        self.inner.data.get_mut()
+    }
+
+    /// Locks for reading: waits while a writer holds the lock or waits for it.
+    ///
+    /// # Fairness
+    ///
+    /// Writers go first: a waiting reader enters when no writer holds or waits, together with all other waiting readers.
+    /// Writers that arrive without a pause keep it waiting without bound.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future gives up its place; a share that it had been granted is given back.
+    ///
+    /// # Panics
+    ///
+    /// The future panics when polled after it was ready. A task that holds the lock and locks it again does not panic:
+    /// it may wait for itself, for ever.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # futures_lite::future::block_on(async {
+    /// # use fifolock_core::{RwLock, platform::Local};
+    /// let lock = RwLock::<_, Local>::new(1);
+    /// let guard = lock.read().await;
+    /// assert_eq!(*guard, 1);
+    /// # });
+    /// ```
+    #[inline]
+    pub fn read(&self) -> Read<'_, T, P> {
+        Acquire::new(Reading(self))
+    }
+
+    /// Locks for writing: waits until nobody else holds the lock and every earlier writer has had its turn.
+    ///
+    /// # Fairness
+    ///
+    /// First come, first served among writers, in the order of first polls; and before readers that wait.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future gives up its place, and lets in the readers that only it kept out. If it had been granted the
+    /// lock, that goes to the next.
+    ///
+    /// # Panics
+    ///
+    /// As [`read`](Self::read).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # futures_lite::future::block_on(async {
+    /// # use fifolock_core::{RwLock, platform::Local};
+    /// let lock = RwLock::<_, Local>::new(1);
+    /// *lock.write().await += 1;
+    /// assert_eq!(lock.into_inner(), 2);
+    /// # });
+    /// ```
+    #[inline]
+    pub fn write(&self) -> Write<'_, T, P> {
+        Acquire::new(Writing(self))
+    }
+
+    /// Locks for reading if no writer holds the lock or waits for it, and there is room.
+    ///
+    /// # Errors
+    ///
+    /// If that is not so. Nothing has changed then.
+    #[inline]
+    pub fn try_read(&self) -> Result<RwLockReadGuard<'_, T, P>, TryLockError> {
+        try_now(Reading(self))
+    }
+
+    /// Locks for writing if nobody holds the lock.
+    ///
+    /// # Errors
+    ///
+    /// If somebody holds it, or has been granted it and has not been polled since. Nothing has changed then.
+    #[inline]
+    pub fn try_write(&self) -> Result<RwLockWriteGuard<'_, T, P>, TryLockError> {
+        try_now(Writing(self))
+    }
+
+    /// Locks for reading, unless the other future is ready first.
+    ///
+    /// If the lock can be read at once the other future is dropped without having been polled. A grant that is there
+    /// when a poll begins wins.
+    ///
+    /// # Fairness
+    ///
+    /// As [`read`](Self::read).
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`read`](Self::read).
+    ///
+    /// # Errors
+    ///
+    /// The other future's output. The wait is over then: a share that was granted meanwhile was given back.
+    pub fn read_until<F: Future>(&self, other: F) -> ReadUntil<'_, T, P, F> {
+        Until::new(Reading(self), other)
+    }
+
+    /// Locks for writing, unless the other future is ready first.
+    ///
+    /// If the lock is free the other future is dropped without having been polled. A grant that is there when a poll
+    /// begins wins.
+    ///
+    /// # Fairness
+    ///
+    /// As [`write`](Self::write).
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`write`](Self::write).
+    ///
+    /// # Errors
+    ///
+    /// The other future's output. The wait is over then: a grant that came meanwhile was passed on.
+    pub fn write_until<F: Future>(&self, other: F) -> WriteUntil<'_, T, P, F> {
+        Until::new(Writing(self), other)
+    }
+
+    /// Locks for reading, waiting no longer than `timeout`.
+    ///
+    /// The timeout limits the wait, from the first poll; never the holding. A lock that can be read at once costs no
+    /// timer.
+    ///
+    /// # Fairness
+    ///
+    /// As [`read`](Self::read). A timed waiter that is granted in time gets the lock, however late it is polled.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`read`](Self::read). The sleep goes with the future.
+    ///
+    /// # Errors
+    ///
+    /// [`TimeoutError::Elapsed`] if it was not granted in time; it is out of the queue then.
+    /// [`TimeoutError::InvalidTimeout`] if the timeout is zero, whether the lock is free or not.
+    ///
+    /// # Panics
+    ///
+    /// Where the runtime's timer does: tokio's, outside of a runtime.
+    #[inline]
+    pub fn read_timeout(&self, timeout: P::Duration) -> ReadTimeout<'_, T, P>
+    where
+        P: Timer,
+    {
+        Timeout::new(Reading(self), timeout)
+    }
+
+    /// Locks for reading, waiting no longer than until `deadline`.
+    ///
+    /// A deadline that has passed is one attempt. A lock that can be read at once costs no look at the clock.
+    ///
+    /// # Fairness
+    ///
+    /// As [`read_timeout`](Self::read_timeout).
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`read`](Self::read). The sleep goes with the future.
+    ///
+    /// # Errors
+    ///
+    /// [`TimeoutError::Elapsed`] if it was not granted by then; it is out of the queue then.
+    ///
+    /// # Panics
+    ///
+    /// Where the runtime's timer does: tokio's, outside of a runtime.
+    #[inline]
+    pub fn read_deadline(&self, deadline: P::Instant) -> ReadDeadline<'_, T, P>
+    where
+        P: Timer,
+    {
+        Deadline::new(Reading(self), deadline)
+    }
+
+    /// Locks for writing, waiting no longer than `timeout`. If it gives up, the readers that only it kept out are let in
+    /// before its poll returns.
+    ///
+    /// The timeout limits the wait, from the first poll; never the holding. A free lock costs no timer.
+    ///
+    /// # Fairness
+    ///
+    /// As [`write`](Self::write). A timed waiter that is granted in time gets the lock, however late it is polled.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`write`](Self::write). The sleep goes with the future.
+    ///
+    /// # Errors
+    ///
+    /// As [`read_timeout`](Self::read_timeout).
+    ///
+    /// # Panics
+    ///
+    /// As [`read_timeout`](Self::read_timeout).
+    #[inline]
+    pub fn write_timeout(&self, timeout: P::Duration) -> WriteTimeout<'_, T, P>
+    where
+        P: Timer,
+    {
+        Timeout::new(Writing(self), timeout)
+    }
+
+    /// Locks for writing, waiting no longer than until `deadline`. If it gives up, the readers that only it kept out are
+    /// let in before its poll returns.
+    ///
+    /// A deadline that has passed is one attempt. A free lock costs no look at the clock.
+    ///
+    /// # Fairness
+    ///
+    /// As [`write_timeout`](Self::write_timeout).
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`write`](Self::write). The sleep goes with the future.
+    ///
+    /// # Errors
+    ///
+    /// As [`read_deadline`](Self::read_deadline).
+    ///
+    /// # Panics
+    ///
+    /// As [`read_deadline`](Self::read_deadline).
+    #[inline]
+    pub fn write_deadline(&self, deadline: P::Instant) -> WriteDeadline<'_, T, P>
+    where
+        P: Timer,
+    {
+        Deadline::new(Writing(self), deadline)
+    }
+
+    /// Runs `f` with a read lock, and releases it when `f`'s future is ready, fails, panics or is dropped.
+    ///
+    /// # Fairness
+    ///
+    /// As [`read`](Self::read).
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future drops `f`'s, then releases the lock.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # futures_lite::future::block_on(async {
+    /// # use fifolock_core::{RwLock, platform::Local};
+    /// let lock = RwLock::<_, Local>::new(vec![1, 2]);
+    /// assert_eq!(lock.run_shared(async |value| value.len()).await, 2);
+    /// # });
+    /// ```
+    pub async fn run_shared<F, O>(&self, f: F) -> O
+    where
+        F: AsyncFnOnce(&T) -> O,
+    {
+        let guard = self.read().await;
+        f(&guard).await
+    }
+
+    /// As [`run_shared`](Self::run_shared), waiting no longer than `timeout` for the lock. How long `f` runs is not
+    /// limited.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`run_shared`](Self::run_shared).
+    ///
+    /// # Errors
+    ///
+    /// As [`read_timeout`](Self::read_timeout). `f` has not run then.
+    ///
+    /// # Panics
+    ///
+    /// As [`read_timeout`](Self::read_timeout).
+    pub async fn run_shared_timeout<F, O>(&self, timeout: P::Duration, f: F) -> Result<O, TimeoutError>
+    where
+        P: Timer,
+        F: AsyncFnOnce(&T) -> O,
+    {
+        let guard = self.read_timeout(timeout).await?;
+        Ok(f(&guard).await)
+    }
+
+    /// Runs `f` with the write lock, and releases it when `f`'s future is ready, fails, panics or is dropped.
+    ///
+    /// # Fairness
+    ///
+    /// As [`write`](Self::write).
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future while it waits has no effect on the data. Dropping it while `f` runs drops `f`'s future, then
+    /// releases the lock: the data stays as far as `f` had got.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # futures_lite::future::block_on(async {
+    /// # use fifolock_core::{RwLock, platform::Local};
+    /// let lock = RwLock::<_, Local>::new(1);
+    /// lock.run_exclusive(async |value| *value += 1).await;
+    /// assert_eq!(lock.into_inner(), 2);
+    /// # });
+    /// ```
+    pub async fn run_exclusive<F, O>(&self, f: F) -> O
+    where
+        F: AsyncFnOnce(&mut T) -> O,
+    {
+        let mut guard = self.write().await;
+        f(&mut guard).await
+    }
+
+    /// As [`run_exclusive`](Self::run_exclusive), waiting no longer than `timeout` for the lock. How long `f` runs is not
+    /// limited.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`run_exclusive`](Self::run_exclusive).
+    ///
+    /// # Errors
+    ///
+    /// As [`write_timeout`](Self::write_timeout). `f` has not run then.
+    ///
+    /// # Panics
+    ///
+    /// As [`write_timeout`](Self::write_timeout).
+    pub async fn run_exclusive_timeout<F, O>(&self, timeout: P::Duration, f: F) -> Result<O, TimeoutError>
+    where
+        P: Timer,
+        F: AsyncFnOnce(&mut T) -> O,
+    {
+        let mut guard = self.write_timeout(timeout).await?;
+        Ok(f(&mut guard).await)
+    }
+
+    /// Locks for reading, parking the thread until it may enter, in the same queue.
+    ///
+    /// Inside an async runtime this blocks a worker: if the holder needs that worker to go on, it never does. Nothing
+    /// detects that; use [`read`](Self::read) there.
+    ///
+    /// # Fairness
+    ///
+    /// As [`read`](Self::read): threads and tasks are served alike.
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn blocking_read(&self) -> RwLockReadGuard<'_, T, P> {
+        match self.try_read() {
+            Ok(guard) => guard,
+            Err(_) => crate::blocking::block_on(self.read()),
+        }
+    }
+
+    /// Locks for writing, parking the thread until it is this thread's turn, in the same queue.
+    ///
+    /// Inside an async runtime this blocks a worker: if the holder needs that worker to go on, it never does. Nothing
+    /// detects that; use [`write`](Self::write) there.
+    ///
+    /// # Fairness
+    ///
+    /// As [`write`](Self::write): threads and tasks are served in one order.
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn blocking_write(&self) -> RwLockWriteGuard<'_, T, P> {
+        match self.try_write() {
+            Ok(guard) => guard,
+            Err(_) => crate::blocking::block_on(self.write()),
+        }
+    }
+
+    /// A consistent snapshot. Taking it changes nothing and wakes nobody.
+    pub fn state(&self) -> RwLockState {
+        let state = self.raw().state();
+        RwLockState {
+            readers: state.readers as usize,
+            writer: state.writer,
+            waiting_readers: state.counts.waiting_readers as usize,
+            waiting_writers: state.counts.waiting_writers as usize,
+        }
+    }
+
+    /// The same lock as one of another platform with the same raw lock: a library's lock, timed by its user's runtime.
+    /// See [`Mutex::on`](crate::Mutex::on).
+    pub const fn on<Q>(&self) -> &RwLock<T, Q>
+    where
+        Q: Platform<Raw = P::Raw>,
+    {
+        let this = ptr::from_ref(self) as *const RwLock<T, Q>;
+        // SAFETY: both are `repr(transparent)` over the same `Inner<P::Raw, T>`, and neither platform adds anything.
+        unsafe { &*this }
+    }
+}
+
+fn try_now<R: Operations>(request: R) -> Result<R::Guard, TryLockError> {
+    if request.try_now() { Ok(request.into_guard()) } else { Err(TryLockError(())) }
+}
+
+impl<T, P: Platform> From<T> for RwLock<T, P> {
+    fn from(value: T) -> Self {
+        Self::new(value)
+    }
+}
+
+impl<T: Default, P: Platform> Default for RwLock<T, P> {
+    fn default() -> Self {
+        Self::new(T::default())
+    }
+}
+
+/// Prints the data if it can be read at once; while it prints, it holds a read lock. Never waits.
+impl<T: ?Sized + fmt::Debug, P: Platform> fmt::Debug for RwLock<T, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut d = f.debug_struct("RwLock");
+        match self.try_read() {
+            Ok(guard) => d.field("data", &&*guard),
+            Err(_) => d.field("data", &format_args!("<locked>")),
+        };
+        d.finish()
+    }
+}
+
+/// What [`RwLock::state`] returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RwLockState {
+    /// Readers that hold a share, those included that have been granted one and have not been polled since.
+    pub readers: usize,
+    /// Whether a writer holds the lock, or has been granted it and has not been polled since.
+    pub writer: bool,
+    /// Readers that wait.
+    pub waiting_readers: usize,
+    /// Writers that wait.
+    pub waiting_writers: usize,
+}
+
+/// The request to read, in a future's type. `L` is `&RwLock` or `Arc<RwLock>`.
+#[derive(Debug)]
+pub struct Reading<L>(pub(crate) L);
+
+/// The request to write, in a future's type. `L` is `&RwLock` or `Arc<RwLock>`.
+#[derive(Debug)]
+pub struct Writing<L>(pub(crate) L);
+
+impl<L: RawHandle> Release for Reading<L> {
+    #[inline(always)]
+    fn release(&self) {
+        self.0.raw().unlock_read();
+    }
+}
+
+impl<L: RawHandle> Release for Writing<L> {
+    #[inline(always)]
+    fn release(&self) {
+        self.0.raw().unlock_write();
+    }
+}
+
+impl<L: RwLockHandle> Operations for Reading<L> {
+    type Guard = L::ReadGuard;
+    type Platform = L::Platform;
+    const KIND: LockKind = LockKind::Read;
+
+    #[inline(always)]
+    fn try_now(&self) -> bool {
+        self.0.raw().try_read()
+    }
+
+    #[inline(always)]
+    fn poll(&self, waiter: Pin<&Waiter>, cx: &mut Context<'_>) -> Poll<()> {
+        self.0.raw().poll_read(waiter, cx)
+    }
+
+    #[inline]
+    fn claim_or_leave(&self, waiter: Pin<&Waiter>) -> bool {
+        self.0.raw().claim_or_leave_read(waiter)
+    }
+
+    #[inline(always)]
+    fn leave(&self, waiter: Pin<&Waiter>) {
+        self.0.raw().leave_read(waiter);
+    }
+
+    #[inline(always)]
+    fn into_guard(self) -> L::ReadGuard {
+        L::read_guard(Permit::new(self))
+    }
+}
+
+impl<L: RwLockHandle> Operations for Writing<L> {
+    type Guard = L::WriteGuard;
+    type Platform = L::Platform;
+    const KIND: LockKind = LockKind::Write;
+
+    #[inline(always)]
+    fn try_now(&self) -> bool {
+        self.0.raw().try_write()
+    }
+
+    #[inline(always)]
+    fn poll(&self, waiter: Pin<&Waiter>, cx: &mut Context<'_>) -> Poll<()> {
+        self.0.raw().poll_write(waiter, cx)
+    }
+
+    #[inline]
+    fn claim_or_leave(&self, waiter: Pin<&Waiter>) -> bool {
+        self.0.raw().claim_or_leave_write(waiter)
+    }
+
+    #[inline(always)]
+    fn leave(&self, waiter: Pin<&Waiter>) {
+        self.0.raw().leave_write(waiter);
+    }
+
+    #[inline(always)]
+    fn into_guard(self) -> L::WriteGuard {
+        L::write_guard(Permit::new(self))
+    }
+}

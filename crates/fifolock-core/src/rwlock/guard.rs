@@ -1,0 +1,206 @@
+//! The borrowed write guards.
+
+use super::raw::RawRwLock;
+use super::{Reading, RwLock, RwLockReadGuard, Writing};
+use crate::permit::{Permit, ReadPtr, WritePtr};
+use crate::platform::Platform;
+use core::fmt;
+use core::marker::PhantomData;
+use core::ops::{Deref, DerefMut};
+
+/// The lock is held for writing as long as this lives.
+///
+/// Dropping it hands over to the next writer, or to all waiting readers, or frees the lock. Forgetting it leaves the
+/// lock held.
+#[must_use = "the lock is released at once when the guard is not kept"]
+#[clippy::has_significant_drop]
+pub struct RwLockWriteGuard<'a, T: ?Sized, P: Platform> {
+    owned: Permit<Writing<&'a RwLock<T, P>>>,
+}
+
+impl<'a, T: ?Sized, P: Platform> RwLockWriteGuard<'a, T, P> {
+    #[inline(always)]
+    pub(super) fn new(owned: Permit<Writing<&'a RwLock<T, P>>>) -> Self {
+        Self { owned }
+    }
+
+    /// The lock that this guard holds.
+    pub fn rwlock(this: &Self) -> &'a RwLock<T, P> {
+        this.owned.held().0
+    }
+
+    /// Becomes a read guard, without a moment in which another writer could enter. If no writer waits, the waiting
+    /// readers enter too.
+    pub fn downgrade(self) -> RwLockReadGuard<'a, T, P> {
+        RwLockReadGuard::new(downgrade(self.owned))
+    }
+
+    /// Becomes a read guard for a part of the data, as [`downgrade`](Self::downgrade).
+    ///
+    /// # Panics
+    ///
+    /// If `f` does; the lock is released then.
+    pub fn downgrade_map<U: ?Sized, F>(this: Self, f: F) -> RwLockReadGuard<'a, U, P>
+    where
+        F: FnOnce(&T) -> &U,
+    {
+        RwLockReadGuard::map(this.downgrade(), f)
+    }
+
+    /// Becomes a read guard for a part of the data, if `f` finds it, as [`downgrade`](Self::downgrade).
+    ///
+    /// # Errors
+    ///
+    /// The guard itself, still for writing, if `f` returns `None`.
+    ///
+    /// # Panics
+    ///
+    /// If `f` does; the lock is released then.
+    pub fn try_downgrade_map<U: ?Sized, F>(this: Self, f: F) -> Result<RwLockReadGuard<'a, U, P>, Self>
+    where
+        F: FnOnce(&T) -> Option<&U>,
+    {
+        match f(&this).map(ReadPtr::new) {
+            Some(part) => Ok(this.downgrade().with_part(part)),
+            None => Err(this),
+        }
+    }
+
+    /// A guard like those of [`map`](Self::map), for all of the data.
+    pub fn into_mapped(this: Self) -> RwLockMappedWriteGuard<'a, T, P> {
+        Self::map(this, |data| data)
+    }
+
+    /// A guard for a part of the data.
+    ///
+    /// # Panics
+    ///
+    /// If `f` does; the lock is released then.
+    pub fn map<U: ?Sized, F>(mut this: Self, f: F) -> RwLockMappedWriteGuard<'a, U, P>
+    where
+        F: FnOnce(&mut T) -> &mut U,
+    {
+        let data = WritePtr::new(f(&mut this));
+        RwLockMappedWriteGuard::new(this, data)
+    }
+
+    /// A guard for a part of the data, if `f` finds it.
+    ///
+    /// # Errors
+    ///
+    /// The guard itself, if `f` returns `None`.
+    ///
+    /// # Panics
+    ///
+    /// If `f` does; the lock is released then.
+    pub fn try_map<U: ?Sized, F>(mut this: Self, f: F) -> Result<RwLockMappedWriteGuard<'a, U, P>, Self>
+    where
+        F: FnOnce(&mut T) -> Option<&mut U>,
+    {
+        match f(&mut this).map(WritePtr::new) {
+            Some(data) => Ok(RwLockMappedWriteGuard::new(this, data)),
+            None => Err(this),
+        }
+    }
+}
+
+/// The writer becomes a reader, which holds its share before anyone is woken: a waker may panic.
+#[inline(always)]
+pub(super) fn downgrade<L: super::handle::RawHandle>(owned: Permit<Writing<L>>) -> Permit<Reading<L>> {
+    let lock = owned.into_held().0;
+    let shared = Permit::new(Reading(lock));
+    shared.held().0.raw().downgrade();
+    shared
+}
+
+impl<T: ?Sized, P: Platform> Deref for RwLockWriteGuard<'_, T, P> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        let data = self.owned.held().0.inner.data.get();
+        // SAFETY: this guard owns the lock, and lends it shared.
+        unsafe { &*data }
+    }
+}
+
+impl<T: ?Sized, P: Platform> DerefMut for RwLockWriteGuard<'_, T, P> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut T {
+        let data = self.owned.held().0.inner.data.get();
+        // SAFETY: this guard owns the lock, and lends itself exclusively.
+        unsafe { &mut *data }
+    }
+}
+
+/// The lock is held for writing, seen through a part of its data.
+///
+/// It can't be downgraded: the part may be something that must not be shared, such as what a `Cell` in the data gives
+/// to its exclusive owner.
+#[must_use = "the lock is released at once when the guard is not kept"]
+#[clippy::has_significant_drop]
+pub struct RwLockMappedWriteGuard<'a, T: ?Sized, P: Platform> {
+    owned: Permit<Writing<&'a RawRwLock<P::Raw>>>,
+    data: WritePtr<T>,
+    _borrow: PhantomData<&'a mut T>,
+}
+
+impl<'a, T: ?Sized, P: Platform> RwLockMappedWriteGuard<'a, T, P> {
+    fn new<W: ?Sized>(whole: RwLockWriteGuard<'a, W, P>, data: WritePtr<T>) -> Self {
+        let lock = whole.owned.into_held().0;
+        Self { owned: Permit::new(Writing(lock.raw())), data, _borrow: PhantomData }
+    }
+
+    /// A guard for a part of this part.
+    ///
+    /// # Panics
+    ///
+    /// If `f` does; the lock is released then.
+    pub fn map<U: ?Sized, F>(mut this: Self, f: F) -> RwLockMappedWriteGuard<'a, U, P>
+    where
+        F: FnOnce(&mut T) -> &mut U,
+    {
+        let data = WritePtr::new(f(&mut this));
+        RwLockMappedWriteGuard { owned: this.owned, data, _borrow: PhantomData }
+    }
+
+    /// A guard for a part of this part, if `f` finds it.
+    ///
+    /// # Errors
+    ///
+    /// The guard itself, if `f` returns `None`.
+    ///
+    /// # Panics
+    ///
+    /// If `f` does; the lock is released then.
+    pub fn try_map<U: ?Sized, F>(mut this: Self, f: F) -> Result<RwLockMappedWriteGuard<'a, U, P>, Self>
+    where
+        F: FnOnce(&mut T) -> Option<&mut U>,
+    {
+        match f(&mut this).map(WritePtr::new) {
+            Some(data) => Ok(RwLockMappedWriteGuard { owned: this.owned, data, _borrow: PhantomData }),
+            None => Err(this),
+        }
+    }
+}
+
+impl<T: ?Sized, P: Platform> Deref for RwLockMappedWriteGuard<'_, T, P> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        // SAFETY: it was borrowed exclusively from a guard that this one has replaced.
+        unsafe { &*self.data.as_ptr() }
+    }
+}
+
+impl<T: ?Sized, P: Platform> DerefMut for RwLockMappedWriteGuard<'_, T, P> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: as above, and this guard lends itself exclusively.
+        unsafe { &mut *self.data.as_ptr() }
+    }
+}
+
+crate::transparent_fmt!([T] RwLockWriteGuard<'_, T, P> => T);
+crate::transparent_fmt!([T] RwLockMappedWriteGuard<'_, T, P> => T);

@@ -1,0 +1,434 @@
+//! The owned forms: futures and guards that share in the lock through an `Arc`.
+
+use super::guard::downgrade;
+use super::handle::{RawHandle, RwLockHandle};
+use super::raw::RawRwLock;
+use super::{Reading, RwLock, Writing};
+use crate::acquire::Acquire;
+use crate::error::TryLockError;
+use crate::permit::{Permit, ReadPtr, WritePtr};
+use crate::platform::{Platform, Timer};
+use crate::timeout::{Deadline, Timeout};
+use alloc::sync::Arc;
+use core::fmt;
+use core::ops::{Deref, DerefMut};
+
+/// The future of [`RwLock::read_owned`].
+pub type ReadOwned<T, P> = Acquire<Reading<Arc<RwLock<T, P>>>>;
+/// The future of [`RwLock::read_owned_timeout`].
+pub type ReadOwnedTimeout<T, P> = Timeout<Reading<Arc<RwLock<T, P>>>>;
+/// The future of [`RwLock::read_owned_deadline`].
+pub type ReadOwnedDeadline<T, P> = Deadline<Reading<Arc<RwLock<T, P>>>>;
+/// The future of [`RwLock::write_owned`].
+pub type WriteOwned<T, P> = Acquire<Writing<Arc<RwLock<T, P>>>>;
+/// The future of [`RwLock::write_owned_timeout`].
+pub type WriteOwnedTimeout<T, P> = Timeout<Writing<Arc<RwLock<T, P>>>>;
+/// The future of [`RwLock::write_owned_deadline`].
+pub type WriteOwnedDeadline<T, P> = Deadline<Writing<Arc<RwLock<T, P>>>>;
+
+#[cfg_attr(docsrs, doc(cfg(feature = "alloc")))]
+impl<T: ?Sized, P: Platform> RwLock<T, P> {
+    /// As [`read`](Self::read), with a guard that shares in the lock and borrows nothing.
+    ///
+    /// # Fairness
+    ///
+    /// As [`read`](Self::read).
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`read`](Self::read).
+    #[inline]
+    pub fn read_owned(self: Arc<Self>) -> ReadOwned<T, P> {
+        Acquire::new(Reading(self))
+    }
+
+    /// As [`try_read`](Self::try_read), with a guard that shares in the lock and borrows nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_read`](Self::try_read). This share in the lock's ownership is gone then.
+    #[inline]
+    pub fn try_read_owned(self: Arc<Self>) -> Result<OwnedRwLockReadGuard<T, T, P>, TryLockError> {
+        super::try_now(Reading(self))
+    }
+
+    /// As [`read_timeout`](Self::read_timeout), with a guard that shares in the lock and borrows nothing.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`read`](Self::read).
+    ///
+    /// # Errors
+    ///
+    /// As [`read_timeout`](Self::read_timeout).
+    ///
+    /// # Panics
+    ///
+    /// As [`read_timeout`](Self::read_timeout).
+    #[inline]
+    pub fn read_owned_timeout(self: Arc<Self>, timeout: P::Duration) -> ReadOwnedTimeout<T, P>
+    where
+        P: Timer,
+    {
+        Timeout::new(Reading(self), timeout)
+    }
+
+    /// As [`read_deadline`](Self::read_deadline), with a guard that shares in the lock and borrows nothing.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`read`](Self::read).
+    ///
+    /// # Errors
+    ///
+    /// As [`read_deadline`](Self::read_deadline).
+    ///
+    /// # Panics
+    ///
+    /// As [`read_deadline`](Self::read_deadline).
+    #[inline]
+    pub fn read_owned_deadline(self: Arc<Self>, deadline: P::Instant) -> ReadOwnedDeadline<T, P>
+    where
+        P: Timer,
+    {
+        Deadline::new(Reading(self), deadline)
+    }
+
+    /// As [`write`](Self::write), with a guard that shares in the lock and borrows nothing.
+    ///
+    /// # Fairness
+    ///
+    /// As [`write`](Self::write).
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`write`](Self::write).
+    #[inline]
+    pub fn write_owned(self: Arc<Self>) -> WriteOwned<T, P> {
+        Acquire::new(Writing(self))
+    }
+
+    /// As [`try_write`](Self::try_write), with a guard that shares in the lock and borrows nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_write`](Self::try_write). This share in the lock's ownership is gone then.
+    #[inline]
+    pub fn try_write_owned(self: Arc<Self>) -> Result<OwnedRwLockWriteGuard<T, P>, TryLockError> {
+        super::try_now(Writing(self))
+    }
+
+    /// As [`write_timeout`](Self::write_timeout), with a guard that shares in the lock and borrows nothing.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`write`](Self::write).
+    ///
+    /// # Errors
+    ///
+    /// As [`write_timeout`](Self::write_timeout).
+    ///
+    /// # Panics
+    ///
+    /// As [`write_timeout`](Self::write_timeout).
+    #[inline]
+    pub fn write_owned_timeout(self: Arc<Self>, timeout: P::Duration) -> WriteOwnedTimeout<T, P>
+    where
+        P: Timer,
+    {
+        Timeout::new(Writing(self), timeout)
+    }
+
+    /// As [`write_deadline`](Self::write_deadline), with a guard that shares in the lock and borrows nothing.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`write`](Self::write).
+    ///
+    /// # Errors
+    ///
+    /// As [`write_deadline`](Self::write_deadline).
+    ///
+    /// # Panics
+    ///
+    /// As [`write_deadline`](Self::write_deadline).
+    #[inline]
+    pub fn write_owned_deadline(self: Arc<Self>, deadline: P::Instant) -> WriteOwnedDeadline<T, P>
+    where
+        P: Timer,
+    {
+        Deadline::new(Writing(self), deadline)
+    }
+}
+
+impl<T: ?Sized, P: Platform> RawHandle for Arc<RwLock<T, P>> {
+    type Raw = P::Raw;
+
+    #[inline(always)]
+    fn raw(&self) -> &RawRwLock<P::Raw> {
+        RwLock::raw(self)
+    }
+}
+
+impl<T: ?Sized, P: Platform> RwLockHandle for Arc<RwLock<T, P>> {
+    type Platform = P;
+    type ReadGuard = OwnedRwLockReadGuard<T, T, P>;
+    type WriteGuard = OwnedRwLockWriteGuard<T, P>;
+
+    #[inline(always)]
+    fn read_guard(shared: Permit<Reading<Self>>) -> Self::ReadGuard {
+        let data = shared.held().0.inner.data.get();
+        // SAFETY: a reader has a share, so nobody writes.
+        let data = ReadPtr::new(unsafe { &*data });
+        OwnedRwLockReadGuard { shared, data }
+    }
+
+    #[inline(always)]
+    fn write_guard(owned: Permit<Writing<Self>>) -> Self::WriteGuard {
+        OwnedRwLockWriteGuard { owned }
+    }
+}
+
+/// A share in the lock, for reading its data `T` through a part `U` of it; it shares in the lock's ownership.
+///
+/// Dropping it gives the share back as a [`RwLockReadGuard`](super::RwLockReadGuard) does, and then drops its `Arc`.
+#[must_use = "the lock is released at once when the guard is not kept"]
+#[clippy::has_significant_drop]
+pub struct OwnedRwLockReadGuard<T: ?Sized, U: ?Sized, P: Platform> {
+    shared: Permit<Reading<Arc<RwLock<T, P>>>>,
+    data: ReadPtr<U>,
+}
+
+impl<T: ?Sized, U: ?Sized, P: Platform> OwnedRwLockReadGuard<T, U, P> {
+    /// The lock that this guard has a share in.
+    pub fn rwlock(this: &Self) -> &Arc<RwLock<T, P>> {
+        &this.shared.held().0
+    }
+
+    /// A guard for a part of the data.
+    ///
+    /// # Panics
+    ///
+    /// If `f` does; the share is given back then.
+    pub fn map<V: ?Sized, F>(this: Self, f: F) -> OwnedRwLockReadGuard<T, V, P>
+    where
+        F: FnOnce(&U) -> &V,
+    {
+        let part = ReadPtr::new(f(&this));
+        this.with_part(part)
+    }
+
+    /// A guard for a part of the data, if `f` finds it.
+    ///
+    /// # Errors
+    ///
+    /// The guard itself, if `f` returns `None`.
+    ///
+    /// # Panics
+    ///
+    /// If `f` does; the share is given back then.
+    pub fn try_map<V: ?Sized, F>(this: Self, f: F) -> Result<OwnedRwLockReadGuard<T, V, P>, Self>
+    where
+        F: FnOnce(&U) -> Option<&V>,
+    {
+        match f(&this).map(ReadPtr::new) {
+            Some(part) => Ok(this.with_part(part)),
+            None => Err(this),
+        }
+    }
+
+    /// The same share, for data that was borrowed from this guard's.
+    fn with_part<V: ?Sized>(self, part: ReadPtr<V>) -> OwnedRwLockReadGuard<T, V, P> {
+        OwnedRwLockReadGuard { shared: self.shared, data: part }
+    }
+}
+
+impl<T: ?Sized, U: ?Sized, P: Platform> Deref for OwnedRwLockReadGuard<T, U, P> {
+    type Target = U;
+
+    #[inline(always)]
+    fn deref(&self) -> &U {
+        // SAFETY: it points into the lock's data, of which this guard has a share.
+        unsafe { &*self.data.as_ptr() }
+    }
+}
+
+/// The lock is held for writing as long as this lives; it shares in the lock's ownership.
+///
+/// Dropping it releases the lock as a [`RwLockWriteGuard`](super::RwLockWriteGuard) does, and then drops its `Arc`.
+#[must_use = "the lock is released at once when the guard is not kept"]
+#[clippy::has_significant_drop]
+pub struct OwnedRwLockWriteGuard<T: ?Sized, P: Platform> {
+    owned: Permit<Writing<Arc<RwLock<T, P>>>>,
+}
+
+impl<T: ?Sized, P: Platform> OwnedRwLockWriteGuard<T, P> {
+    /// The lock that this guard holds.
+    pub fn rwlock(this: &Self) -> &Arc<RwLock<T, P>> {
+        &this.owned.held().0
+    }
+
+    /// Becomes a read guard, without a moment in which another writer could enter. If no writer waits, the waiting
+    /// readers enter too.
+    pub fn downgrade(self) -> OwnedRwLockReadGuard<T, T, P> {
+        RwLockHandle::read_guard(downgrade(self.owned))
+    }
+
+    /// Becomes a read guard for a part of the data, as [`downgrade`](Self::downgrade).
+    ///
+    /// # Panics
+    ///
+    /// If `f` does; the lock is released then.
+    pub fn downgrade_map<U: ?Sized, F>(this: Self, f: F) -> OwnedRwLockReadGuard<T, U, P>
+    where
+        F: FnOnce(&T) -> &U,
+    {
+        OwnedRwLockReadGuard::map(this.downgrade(), f)
+    }
+
+    /// Becomes a read guard for a part of the data, if `f` finds it, as [`downgrade`](Self::downgrade).
+    ///
+    /// # Errors
+    ///
+    /// The guard itself, still for writing, if `f` returns `None`.
+    ///
+    /// # Panics
+    ///
+    /// If `f` does; the lock is released then.
+    pub fn try_downgrade_map<U: ?Sized, F>(this: Self, f: F) -> Result<OwnedRwLockReadGuard<T, U, P>, Self>
+    where
+        F: FnOnce(&T) -> Option<&U>,
+    {
+        match f(&this).map(ReadPtr::new) {
+            Some(part) => Ok(this.downgrade().with_part(part)),
+            None => Err(this),
+        }
+    }
+
+    /// A guard like those of [`map`](Self::map), for all of the data.
+    pub fn into_mapped(this: Self) -> OwnedRwLockMappedWriteGuard<T, T, P> {
+        Self::map(this, |data| data)
+    }
+
+    /// A guard for a part of the data.
+    ///
+    /// # Panics
+    ///
+    /// If `f` does; the lock is released then.
+    pub fn map<U: ?Sized, F>(mut this: Self, f: F) -> OwnedRwLockMappedWriteGuard<T, U, P>
+    where
+        F: FnOnce(&mut T) -> &mut U,
+    {
+        let data = WritePtr::new(f(&mut this));
+        OwnedRwLockMappedWriteGuard { owned: this.owned, data }
+    }
+
+    /// A guard for a part of the data, if `f` finds it.
+    ///
+    /// # Errors
+    ///
+    /// The guard itself, if `f` returns `None`.
+    ///
+    /// # Panics
+    ///
+    /// If `f` does; the lock is released then.
+    pub fn try_map<U: ?Sized, F>(mut this: Self, f: F) -> Result<OwnedRwLockMappedWriteGuard<T, U, P>, Self>
+    where
+        F: FnOnce(&mut T) -> Option<&mut U>,
+    {
+        match f(&mut this).map(WritePtr::new) {
+            Some(data) => Ok(OwnedRwLockMappedWriteGuard { owned: this.owned, data }),
+            None => Err(this),
+        }
+    }
+}
+
+impl<T: ?Sized, P: Platform> Deref for OwnedRwLockWriteGuard<T, P> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        let data = self.owned.held().0.inner.data.get();
+        // SAFETY: this guard owns the lock, and lends it shared.
+        unsafe { &*data }
+    }
+}
+
+impl<T: ?Sized, P: Platform> DerefMut for OwnedRwLockWriteGuard<T, P> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut T {
+        let data = self.owned.held().0.inner.data.get();
+        // SAFETY: this guard owns the lock, and lends itself exclusively.
+        unsafe { &mut *data }
+    }
+}
+
+/// The lock is held for writing, seen through a part `U` of its data `T`; it shares in the lock's ownership. It can't be
+/// downgraded.
+#[must_use = "the lock is released at once when the guard is not kept"]
+#[clippy::has_significant_drop]
+pub struct OwnedRwLockMappedWriteGuard<T: ?Sized, U: ?Sized, P: Platform> {
+    owned: Permit<Writing<Arc<RwLock<T, P>>>>,
+    data: WritePtr<U>,
+}
+
+impl<T: ?Sized, U: ?Sized, P: Platform> OwnedRwLockMappedWriteGuard<T, U, P> {
+    /// The lock that this guard holds.
+    pub fn rwlock(this: &Self) -> &Arc<RwLock<T, P>> {
+        &this.owned.held().0
+    }
+
+    /// A guard for a part of this part.
+    ///
+    /// # Panics
+    ///
+    /// If `f` does; the lock is released then.
+    pub fn map<V: ?Sized, F>(mut this: Self, f: F) -> OwnedRwLockMappedWriteGuard<T, V, P>
+    where
+        F: FnOnce(&mut U) -> &mut V,
+    {
+        let data = WritePtr::new(f(&mut this));
+        OwnedRwLockMappedWriteGuard { owned: this.owned, data }
+    }
+
+    /// A guard for a part of this part, if `f` finds it.
+    ///
+    /// # Errors
+    ///
+    /// The guard itself, if `f` returns `None`.
+    ///
+    /// # Panics
+    ///
+    /// If `f` does; the lock is released then.
+    pub fn try_map<V: ?Sized, F>(mut this: Self, f: F) -> Result<OwnedRwLockMappedWriteGuard<T, V, P>, Self>
+    where
+        F: FnOnce(&mut U) -> Option<&mut V>,
+    {
+        match f(&mut this).map(WritePtr::new) {
+            Some(data) => Ok(OwnedRwLockMappedWriteGuard { owned: this.owned, data }),
+            None => Err(this),
+        }
+    }
+}
+
+impl<T: ?Sized, U: ?Sized, P: Platform> Deref for OwnedRwLockMappedWriteGuard<T, U, P> {
+    type Target = U;
+
+    #[inline(always)]
+    fn deref(&self) -> &U {
+        // SAFETY: it was borrowed exclusively from a guard that this one has replaced.
+        unsafe { &*self.data.as_ptr() }
+    }
+}
+
+impl<T: ?Sized, U: ?Sized, P: Platform> DerefMut for OwnedRwLockMappedWriteGuard<T, U, P> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut U {
+        // SAFETY: as above, and this guard lends itself exclusively.
+        unsafe { &mut *self.data.as_ptr() }
+    }
+}
+
+crate::transparent_fmt!([T, U] OwnedRwLockReadGuard<T, U, P> => U);
+crate::transparent_fmt!([T] OwnedRwLockWriteGuard<T, P> => T);
+crate::transparent_fmt!([T, U] OwnedRwLockMappedWriteGuard<T, U, P> => U);

@@ -1,0 +1,81 @@
+//! The borrowed read guard.
+
+use super::raw::RawRwLock;
+use super::{Reading, RwLock};
+use crate::permit::{Permit, ReadPtr};
+use crate::platform::Platform;
+use core::fmt;
+use core::marker::PhantomData;
+use core::ops::Deref;
+
+/// A share in the lock, for reading the data or, after [`map`](Self::map), a part of it.
+///
+/// Dropping it gives the share back; the last reader hands over to the first waiting writer. Forgetting it keeps writers
+/// out for ever.
+#[must_use = "the lock is released at once when the guard is not kept"]
+#[clippy::has_significant_drop]
+pub struct RwLockReadGuard<'a, T: ?Sized, P: Platform> {
+    shared: Permit<Reading<&'a RawRwLock<P::Raw>>>,
+    data: ReadPtr<T>,
+    _borrow: PhantomData<&'a T>,
+}
+
+impl<'a, T: ?Sized, P: Platform> RwLockReadGuard<'a, T, P> {
+    #[inline(always)]
+    pub(super) fn new(shared: Permit<Reading<&'a RwLock<T, P>>>) -> Self {
+        let lock = shared.held().0;
+        // SAFETY: a reader has a share, so nobody writes.
+        let data = ReadPtr::new(unsafe { &*lock.inner.data.get() });
+        let lock = shared.into_held().0.raw();
+        Self { shared: Permit::new(Reading(lock)), data, _borrow: PhantomData }
+    }
+
+    /// A guard for a part of the data.
+    ///
+    /// # Panics
+    ///
+    /// If `f` does; the share is given back then.
+    pub fn map<U: ?Sized, F>(this: Self, f: F) -> RwLockReadGuard<'a, U, P>
+    where
+        F: FnOnce(&T) -> &U,
+    {
+        let part = ReadPtr::new(f(&this));
+        this.with_part(part)
+    }
+
+    /// A guard for a part of the data, if `f` finds it.
+    ///
+    /// # Errors
+    ///
+    /// The guard itself, if `f` returns `None`.
+    ///
+    /// # Panics
+    ///
+    /// If `f` does; the share is given back then.
+    pub fn try_map<U: ?Sized, F>(this: Self, f: F) -> Result<RwLockReadGuard<'a, U, P>, Self>
+    where
+        F: FnOnce(&T) -> Option<&U>,
+    {
+        match f(&this).map(ReadPtr::new) {
+            Some(part) => Ok(this.with_part(part)),
+            None => Err(this),
+        }
+    }
+
+    /// The same share, for data that was borrowed from this guard's.
+    pub(super) fn with_part<U: ?Sized>(self, part: ReadPtr<U>) -> RwLockReadGuard<'a, U, P> {
+        RwLockReadGuard { shared: self.shared, data: part, _borrow: PhantomData }
+    }
+}
+
+impl<T: ?Sized, P: Platform> Deref for RwLockReadGuard<'_, T, P> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        // SAFETY: it points into the lock's data, of which this guard has a share.
+        unsafe { &*self.data.as_ptr() }
+    }
+}
+
+crate::transparent_fmt!([T] RwLockReadGuard<'_, T, P> => T);

@@ -1,0 +1,100 @@
+//! Lock words and the transitions of the locks, as pure functions on plain structs.
+//!
+//! A transition says what is to be done ([`Action`](rwlock::Action) or a `bool`); who calls it does it, in the queue.
+//! Nothing here knows raw locks, atomics or wakers, so each rule can be read and tested by itself.
+//!
+//! # State
+//!
+//! Both locks lay out their word alike:
+//!
+//! | bits | name | meaning |
+//! |---|---|---|
+//! | 0 | `QUEUED` | somebody is queued or a batch of readers is being admitted: no shortcut is allowed |
+//! | 1 | `HELD` | the mutex, or the write lock, has an owner |
+//! | 2 | busy | reserved for the raw lock; never set in a state |
+//! | 3… | with `HELD`: owner | the granted-unclaimed waiter, or null once it has claimed |
+//! | 3… | without `HELD`: readers | the number of readers, shares of granted and reserved ones included |
+//!
+//! The granted waiter's *address* is what a claim exchanges for null. It can't be mistaken for another grant: while a
+//! waiter polls, its address is its own.
+
+pub(crate) mod mutex;
+pub(crate) mod rwlock;
+
+use crate::queue::Waiter;
+use crate::raw::Word;
+
+const QUEUED: usize = 0b001;
+const HELD: usize = 0b010;
+const FLAGS: usize = QUEUED | HELD | Word::BUSY_BIT;
+
+/// Readers are counted above the flags.
+const READER_SHIFT: u32 = FLAGS.count_ones();
+
+impl Word {
+    /// Held by an owner that has claimed it, with an empty queue.
+    pub(crate) const HELD: Self = Self::from_bits(HELD);
+
+    /// One reader, with an empty queue.
+    pub(crate) const ONE_READER: Self = Self::from_bits(1 << READER_SHIFT);
+
+    #[inline(always)]
+    pub(crate) fn is_held(self) -> bool {
+        self.bits() & HELD != 0
+    }
+
+    #[inline(always)]
+    pub(crate) fn has_queued(self) -> bool {
+        self.bits() & QUEUED != 0
+    }
+
+    /// The granted-unclaimed owner, or null. Only of a held word.
+    #[inline(always)]
+    pub(crate) fn granted(self) -> *mut Waiter {
+        debug_assert!(self.is_held());
+        self.ptr().map_addr(|bits| bits & !FLAGS).cast()
+    }
+
+    /// The same word after the granted owner's claim.
+    #[inline(always)]
+    pub(crate) fn claimed(self) -> Self {
+        debug_assert!(self.is_held());
+        Self::from_bits(self.bits() & FLAGS)
+    }
+
+    /// The number of readers. Only of a word that is not held.
+    #[inline(always)]
+    pub(crate) fn readers(self) -> u32 {
+        debug_assert!(!self.is_held());
+        // No truncation: `RwLock::MAX_READERS` fits above the flags of a 32-bit word.
+        (self.bits() >> READER_SHIFT) as u32
+    }
+
+    #[inline(always)]
+    fn new_held(granted: *mut Waiter, queued: bool) -> Self {
+        Self::from_ptr(granted.cast::<()>().map_addr(|bits| bits | HELD | usize::from(queued)))
+    }
+
+    #[inline(always)]
+    fn new_shared(readers: u32, queued: bool) -> Self {
+        Self::from_bits((readers as usize) << READER_SHIFT | usize::from(queued))
+    }
+
+    /// The same shared word with one reader more or less; only where nobody is queued.
+    #[inline(always)]
+    pub(crate) fn with_readers(readers: u32) -> Self {
+        Self::new_shared(readers, false)
+    }
+}
+
+/// As many waiters are queued as can be counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct QueueFull;
+
+impl QueueFull {
+    /// Reports the limit to who would have queued. Nothing was changed.
+    #[cold]
+    pub(crate) fn panic(self) -> ! {
+        panic!("too many waiters: a lock counts at most {} of a kind", u32::MAX)
+    }
+}

@@ -1,0 +1,53 @@
+//! The atomics and cells of the crate, or loom's in their place.
+//!
+//! Everything that threads share goes through these, so that a loom build checks each access. Loom's constructors
+//! are not `const`; [`const_fn!`] is the one rule for that.
+
+/// A function that is `const`, except under loom.
+macro_rules! const_fn {
+    ($(#[$meta:meta])* $vis:vis const fn $($rest:tt)*) => {
+        #[cfg(not(fifolock_loom))]
+        $(#[$meta])*
+        $vis const fn $($rest)*
+
+        #[cfg(fifolock_loom)]
+        $(#[$meta])*
+        $vis fn $($rest)*
+    };
+}
+pub(crate) use const_fn;
+
+#[cfg(not(fifolock_loom))]
+mod imp {
+    #[cfg(target_has_atomic = "ptr")]
+    pub(crate) use core::sync::atomic::AtomicPtr;
+    pub(crate) use core::sync::atomic::{AtomicU8, Ordering};
+
+    /// `core`'s cell with loom's interface.
+    #[repr(transparent)]
+    pub(crate) struct UnsafeCell<T: ?Sized>(core::cell::UnsafeCell<T>);
+
+    impl<T> UnsafeCell<T> {
+        pub(crate) const fn new(value: T) -> Self {
+            Self(core::cell::UnsafeCell::new(value))
+        }
+
+        #[inline(always)]
+        pub(crate) fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
+            f(self.0.get())
+        }
+
+        #[inline(always)]
+        pub(crate) fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
+            f(self.0.get())
+        }
+    }
+}
+
+#[cfg(fifolock_loom)]
+mod imp {
+    pub(crate) use loom::cell::UnsafeCell;
+    pub(crate) use loom::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
+}
+
+pub(crate) use imp::*;
