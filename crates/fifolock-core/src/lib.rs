@@ -35,6 +35,8 @@
 
 #[cfg(feature = "alloc")]
 extern crate alloc;
+#[cfg(all(test, fifolock_loom))]
+extern crate std;
 
 pub mod acquire;
 #[cfg(feature = "std")]
@@ -49,6 +51,8 @@ pub mod raw;
 pub mod rwlock;
 mod state;
 mod sync_shim;
+#[cfg(all(test, fifolock_loom))]
+mod test_tools;
 pub mod timeout;
 pub mod until;
 mod wake;

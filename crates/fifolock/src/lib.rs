@@ -1,11 +1,51 @@
 //! Strictly FIFO async locks for every runtime, and for none.
-#![doc = ""]
+//!
+//! A [`Mutex`](local::Mutex) that serves its waiters in the order in which they came and is handed from each owner to the
+//! next, so that it is never free while somebody waits; and an [`RwLock`](local::RwLock) that is the same for many
+//! readers or one writer, and lets writers go first. Both have timeouts where there is a timer.
+//!
+//! # Which lock
+//!
+//! | you write | use | feature |
+//! |---|---|---|
+//! | a tokio program | `fifolock::tokio::{Mutex, RwLock}` | `tokio` |
+//! | a library that leaves the runtime to its user | `fifolock::{Mutex, RwLock}` | `std` (default) |
+//! | firmware | `fifolock::critical_section::{Mutex, RwLock}` | `critical-section` |
+//! | a kernel | `fifolock::spin::{Mutex, RwLock}` | `spin` |
+//! | for one thread | [`local`]`::{Mutex, RwLock}` | – |
+//!
+//! They are the same locks, over another [raw lock](raw) and, for a runtime, with its [timer](platform::Timer). A lock of
+//! a library can be timed by its user: [`Mutex::on`](fifolock_core::Mutex::on).
+//!
+//! How they work stands in the modules [`mutex`] and [`rwlock`]: states, hand-off, cancellation, memory ordering, limits,
+//! disadvantages.
+//!
+//! # Examples
+//!
+//! ```
+//! # #[cfg(feature = "tokio")]
+//! # mod example {
+//! use core::time::Duration;
+//! use fifolock::tokio::Mutex;
+//!
+//! # pub(crate) async fn run() -> Result<(), fifolock::TimeoutError> {
+//! let backend = Mutex::new(Vec::new());
+//! backend.lock_timeout(Duration::from_millis(50)).await?.push(1);
+//! let calls = backend.run_exclusive(async |calls| calls.len()).await;
+//! assert_eq!(calls, 1);
+//! # Ok(())
+//! # }
+//! # }
+//! # #[cfg(feature = "tokio")]
+//! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(example::run()).unwrap();
+//! ```
+
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 #[doc(inline)]
-pub use fifolock_core::{TimeoutError, TryLockError, acquire, error, platform, raw, timeout, until};
+pub use fifolock_core::{TimeoutError, TryLockError, acquire, error, mutex, platform, raw, rwlock, timeout, until};
 
 #[cfg(feature = "std")]
 mod std_platform {

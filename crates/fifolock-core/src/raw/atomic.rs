@@ -69,7 +69,7 @@ impl AtomicWord {
     }
 
     /// Ends a section where nobody can be parked.
-    #[cfg_attr(not(any(feature = "spin", fifolock_loom)), allow(dead_code, reason = "for flavours that spin"))]
+    #[cfg_attr(not(feature = "spin"), allow(dead_code, reason = "for flavours that spin"))]
     #[inline]
     pub(super) fn leave(&self, word: Word) {
         debug_assert!(word.bits() & Word::BUSY_BIT == 0, "a state uses the busy bit");
@@ -79,7 +79,7 @@ impl AtomicWord {
     }
 
     /// Ends a section; returns whether threads are parked until then.
-    #[cfg_attr(any(not(feature = "std"), fifolock_loom), allow(dead_code, reason = "for flavours that park"))]
+    #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "for flavours that park"))]
     #[inline]
     pub(super) fn leave_and_look(&self, word: Word) -> bool {
         debug_assert!(word.bits() & Word::BUSY_BIT == 0, "a state uses the busy bit");
@@ -89,7 +89,7 @@ impl AtomicWord {
     }
 
     /// Marks a running section as awaited; returns whether one runs.
-    #[cfg_attr(any(not(feature = "std"), fifolock_loom), allow(dead_code, reason = "for flavours that park"))]
+    #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "for flavours that park"))]
     pub(super) fn mark_parked(&self) -> bool {
         // Ordering: Relaxed on both. The caller holds the parking bucket's mutex, which whoever finds the mark takes
         // before it wakes anyone.

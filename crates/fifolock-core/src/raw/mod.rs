@@ -18,6 +18,8 @@ mod atomic;
 #[cfg(feature = "critical-section")]
 mod critical_section;
 mod local;
+#[cfg(feature = "std")]
+mod park;
 #[cfg(all(feature = "spin", target_has_atomic = "ptr"))]
 mod spin;
 #[cfg(feature = "std")]

@@ -1,1 +1,4 @@
-//! Tests.
+//! Models of what threads can do to a read-write lock. The rules of the contract are tested in the conformance crate.
+
+#[cfg(fifolock_loom)]
+mod loom;
