@@ -41,7 +41,6 @@ extern crate std;
 pub mod acquire;
 #[cfg(feature = "std")]
 mod blocking;
-mod claim;
 pub mod error;
 pub mod mutex;
 mod permit;
@@ -55,6 +54,7 @@ mod sync_shim;
 mod test_tools;
 pub mod timeout;
 pub mod until;
+mod wait;
 mod wake;
 
 #[doc(inline)]

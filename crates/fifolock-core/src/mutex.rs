@@ -93,6 +93,7 @@ use crate::queue::Waiter;
 use crate::sync_shim::const_fn;
 use crate::timeout::{Deadline, Timeout};
 use crate::until::Until;
+use crate::wait::{self, Acquisition};
 use core::cell::UnsafeCell;
 use core::fmt;
 use core::future::Future;
@@ -400,8 +401,8 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
 
     /// A consistent snapshot. Taking it changes nothing and wakes nobody.
     pub fn state(&self) -> MutexState {
-        let (locked, queued) = self.raw().state();
-        MutexState { locked, queued: queued as usize }
+        let state = self.raw().state();
+        MutexState { locked: state.held, queued: state.queued as usize }
     }
 
     /// The same mutex as one of another platform with the same raw lock: a library's lock, timed by its user's runtime.
@@ -471,7 +472,7 @@ pub struct Locking<L>(pub(crate) L);
 impl<L: MutexHandle> Release for Locking<L> {
     #[inline(always)]
     fn release(&self) {
-        self.0.raw().unlock();
+        self.0.raw().release();
     }
 }
 
@@ -482,22 +483,22 @@ impl<L: MutexHandle> Operations for Locking<L> {
 
     #[inline(always)]
     fn try_now(&self) -> bool {
-        self.0.raw().try_lock()
+        wait::try_acquire(self.0.raw())
     }
 
     #[inline(always)]
     fn poll(&self, waiter: Pin<&Waiter>, cx: &mut Context<'_>) -> Poll<()> {
-        self.0.raw().poll_lock(waiter, cx)
+        wait::poll(self.0.raw(), waiter, cx)
     }
 
     #[inline]
     fn claim_or_leave(&self, waiter: Pin<&Waiter>) -> bool {
-        self.0.raw().claim_or_leave(waiter)
+        wait::claim_or_leave(self.0.raw(), waiter)
     }
 
     #[inline(always)]
     fn leave(&self, waiter: Pin<&Waiter>) {
-        self.0.raw().leave(waiter);
+        wait::leave(self.0.raw(), waiter);
     }
 
     #[inline(always)]

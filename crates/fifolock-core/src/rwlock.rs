@@ -99,6 +99,7 @@ use crate::queue::Waiter;
 use crate::sync_shim::const_fn;
 use crate::timeout::{Deadline, Timeout};
 use crate::until::Until;
+use crate::wait::{self, Acquisition};
 use core::cell::UnsafeCell;
 use core::fmt;
 use core::future::Future;
@@ -106,7 +107,7 @@ use core::pin::Pin;
 use core::ptr;
 use core::task::{Context, Poll};
 use handle::{RawHandle, RwLockHandle};
-use raw::RawRwLock;
+use raw::{RawRwLock, ReadSide, WriteSide};
 
 /// The future of [`RwLock::read`].
 pub type Read<'a, T, P> = Acquire<Reading<&'a RwLock<T, P>>>;
@@ -673,14 +674,14 @@ pub struct Writing<L>(pub(crate) L);
 impl<L: RawHandle> Release for Reading<L> {
     #[inline(always)]
     fn release(&self) {
-        self.0.raw().unlock_read();
+        ReadSide(self.0.raw()).release();
     }
 }
 
 impl<L: RawHandle> Release for Writing<L> {
     #[inline(always)]
     fn release(&self) {
-        self.0.raw().unlock_write();
+        WriteSide(self.0.raw()).release();
     }
 }
 
@@ -691,22 +692,22 @@ impl<L: RwLockHandle> Operations for Reading<L> {
 
     #[inline(always)]
     fn try_now(&self) -> bool {
-        self.0.raw().try_read()
+        wait::try_acquire(&ReadSide(self.0.raw()))
     }
 
     #[inline(always)]
     fn poll(&self, waiter: Pin<&Waiter>, cx: &mut Context<'_>) -> Poll<()> {
-        self.0.raw().poll_read(waiter, cx)
+        wait::poll(&ReadSide(self.0.raw()), waiter, cx)
     }
 
     #[inline]
     fn claim_or_leave(&self, waiter: Pin<&Waiter>) -> bool {
-        self.0.raw().claim_or_leave_read(waiter)
+        wait::claim_or_leave(&ReadSide(self.0.raw()), waiter)
     }
 
     #[inline(always)]
     fn leave(&self, waiter: Pin<&Waiter>) {
-        self.0.raw().leave_read(waiter);
+        wait::leave(&ReadSide(self.0.raw()), waiter);
     }
 
     #[inline(always)]
@@ -722,22 +723,22 @@ impl<L: RwLockHandle> Operations for Writing<L> {
 
     #[inline(always)]
     fn try_now(&self) -> bool {
-        self.0.raw().try_write()
+        wait::try_acquire(&WriteSide(self.0.raw()))
     }
 
     #[inline(always)]
     fn poll(&self, waiter: Pin<&Waiter>, cx: &mut Context<'_>) -> Poll<()> {
-        self.0.raw().poll_write(waiter, cx)
+        wait::poll(&WriteSide(self.0.raw()), waiter, cx)
     }
 
     #[inline]
     fn claim_or_leave(&self, waiter: Pin<&Waiter>) -> bool {
-        self.0.raw().claim_or_leave_write(waiter)
+        wait::claim_or_leave(&WriteSide(self.0.raw()), waiter)
     }
 
     #[inline(always)]
     fn leave(&self, waiter: Pin<&Waiter>) {
-        self.0.raw().leave_write(waiter);
+        wait::leave(&WriteSide(self.0.raw()), waiter);
     }
 
     #[inline(always)]

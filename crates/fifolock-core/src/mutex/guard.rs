@@ -4,6 +4,8 @@ use super::raw::RawMutex;
 use super::{Locking, Mutex};
 use crate::permit::{ExclusivePtr, Permit, Release};
 use crate::platform::Platform;
+use crate::raw::RawLock;
+use crate::wait::Acquisition;
 use core::fmt;
 use core::marker::PhantomData;
 use core::ops::{Deref, DerefMut};
@@ -95,12 +97,12 @@ pub struct MappedMutexGuard<'a, T: ?Sized, P: Platform> {
 }
 
 /// A locked mutex without its data's type.
-struct Unlock<'a, R: crate::raw::RawLock>(&'a RawMutex<R>);
+struct Unlock<'a, R: RawLock>(&'a RawMutex<R>);
 
-impl<R: crate::raw::RawLock> Release for Unlock<'_, R> {
+impl<R: RawLock> Release for Unlock<'_, R> {
     #[inline(always)]
     fn release(&self) {
-        self.0.unlock();
+        self.0.release();
     }
 }
 

@@ -1,15 +1,15 @@
 //! The read-write lock without its data: the algorithm over a raw lock.
 
-use crate::claim::{Looked, OnUnwind, claim};
-use crate::queue::{self, GrantedSet, Node, Stage, WaitQueue, Waiter};
+use crate::queue::{GrantedSet, Node, WaitQueue, Waiter};
 use crate::raw::{RawLock, Word};
+use crate::state::QueueFull;
 use crate::state::rwlock::{Action, Counts, RwState};
 use crate::sync_shim::{UnsafeCell, const_fn};
+use crate::wait::Acquisition;
 use crate::wake::{WAKE_BATCH, Wakers};
 use core::fmt;
-use core::mem;
 use core::pin::Pin;
-use core::task::{Context, Poll, Waker};
+use core::task::Waker;
 
 /// Word, queues and counts; see [the module](super) for how they work together.
 #[allow(unnameable_types, unreachable_pub, reason = "in the signature of a sealed trait")]
@@ -36,11 +36,11 @@ impl<R> fmt::Debug for RawRwLock<R> {
 unsafe impl<R: RawLock + Sync> Sync for RawRwLock<R> {}
 
 /// What a section may use: the decoded state, and the queues.
-struct Section<'a> {
+pub(crate) struct Section<'s> {
     state: RwState,
-    readers: &'a mut WaitQueue,
-    writers: &'a mut WaitQueue,
-    granted_readers: &'a mut GrantedSet,
+    readers: &'s mut WaitQueue,
+    writers: &'s mut WaitQueue,
+    granted_readers: &'s mut GrantedSet,
 }
 
 impl Section<'_> {
@@ -82,42 +82,6 @@ impl Section<'_> {
             }
         }
         wakers.more = self.state.counts.reserved > 0;
-    }
-
-    /// The granted reader's share becomes its guard's.
-    #[inline(always)]
-    fn claim_reader(&mut self, waiter: Pin<&Waiter>) {
-        // SAFETY: in a section; granted and not claimed, so in the set.
-        unsafe { self.granted_readers.remove(waiter) };
-    }
-
-    #[inline(always)]
-    fn is_granted_writer(&self, waiter: Pin<&Waiter>) -> bool {
-        let granted = self.state.granted == Node::of(waiter).as_ptr();
-        debug_assert_eq!(granted, waiter.is_granted(), "the word and the waiter differ");
-        granted
-    }
-
-    /// Takes a writer out that was not granted; its waker is to be dropped outside.
-    #[inline(always)]
-    fn leave_writer(&mut self, waiter: Pin<&Waiter>, wakers: &mut Wakers) -> Waker {
-        // SAFETY: in a section; queued and not granted, so linked here. Its stage is `Done`, so it never waits again.
-        let own = unsafe { self.writers.leave(waiter) };
-        let action = self.state.leave_writer();
-        self.perform(action, wakers);
-        own
-    }
-
-    /// Takes a reader out that was not marked; its waker is to be dropped outside.
-    #[inline(always)]
-    fn leave_reader(&mut self, waiter: Pin<&Waiter>, wakers: &mut Wakers) -> Waker {
-        // SAFETY: in a section.
-        let ticket = unsafe { waiter.ticket() };
-        // SAFETY: in a section; queued and not granted, so linked here. Its stage is `Done`, so it never waits again.
-        let own = unsafe { self.readers.leave(waiter) };
-        let action = self.state.leave_reader(ticket);
-        self.perform(action, wakers);
-        own
     }
 }
 
@@ -162,366 +126,18 @@ impl<R: RawLock> RawRwLock<R> {
     #[inline(always)]
     fn granting_section<T>(&self, f: impl FnOnce(&mut Section<'_>, &mut Wakers) -> T) -> T {
         let mut wakers = Wakers::new();
-        let result = self.section(|s| f(s, &mut wakers));
-        wakers.wake_all(|wakers| self.section(|s| s.mark_readers(wakers)));
+        let result = self.section(|section| f(section, &mut wakers));
+        wakers.wake_all(|wakers| self.section(|section| section.mark_readers(wakers)));
         result
     }
 
-    #[inline(always)]
-    pub(crate) fn try_read(&self) -> bool {
-        self.try_read_fast() || self.try_read_slow()
-    }
-
-    /// Enters past nobody: it fails if the word does not show that there is room and no queue.
-    #[inline(always)]
-    fn try_read_fast(&self) -> bool {
-        while let Some(word) = self.raw.peek() {
-            if word.is_held() || word.has_queued() || word.readers() >= self.max_readers {
-                return false;
-            }
-            if self.raw.try_acquire(word, Word::with_readers(word.readers() + 1)) {
-                return true;
-            }
-            // Another reader came or left, or a section began.
-        }
-        false
-    }
-
-    /// The shortcut fails also while a section runs, which says nothing about the lock.
-    fn try_read_slow(&self) -> bool {
-        !self.raw.peek().is_some_and(Word::is_held) && self.section(|s| s.state.try_read())
-    }
-
-    #[inline(always)]
-    pub(crate) fn try_write(&self) -> bool {
-        self.try_write_fast() || self.try_write_slow()
-    }
-
-    #[inline(always)]
-    fn try_write_fast(&self) -> bool {
-        self.raw.try_acquire(Word::INIT, Word::HELD)
-    }
-
-    /// The shortcut fails also while a section runs, which says nothing about the lock.
-    fn try_write_slow(&self) -> bool {
-        !self.raw.peek().is_some_and(|word| word != Word::INIT) && self.section(|s| s.state.try_write())
-    }
-
-    /// Polls a read operation. Who gets `Ready` has a share.
-    #[inline(always)]
-    pub(crate) fn poll_read(&self, waiter: Pin<&Waiter>, cx: &mut Context<'_>) -> Poll<()> {
-        match waiter.stage() {
-            Stage::Idle => {
-                if self.try_read_fast() {
-                    waiter.set_done();
-                    return Poll::Ready(());
-                }
-                self.poll_first_read(waiter, cx.waker())
-            }
-            Stage::Queued => self.poll_queued_read(waiter, cx.waker()),
-            Stage::Done => queue::polled_after_ready(),
-        }
-    }
-
-    /// | before | after |
-    /// |---|---|
-    /// | n readers, no writer waits, room | n + 1 readers |
-    /// | else | queued behind the other readers |
+    /// A section in which somebody gives up what it has: `transition` says to whom it goes.
     #[cold]
     #[inline(never)]
-    fn poll_first_read(&self, waiter: Pin<&Waiter>, waker: &Waker) -> Poll<()> {
-        if self.try_read_slow() {
-            waiter.set_done();
-            return Poll::Ready(());
-        }
-        // Foreign code, so before the section. The lock may be free again after it.
-        let waker = waker.clone();
-        let unused = self.section(|s| {
-            if s.state.try_read() {
-                return Ok(Some(waker));
-            }
-            match s.state.enqueue_reader() {
-                Err(full) => Err((full, waker)),
-                Ok(ticket) => {
-                    // SAFETY: in a section, by the polled future, which unlinks it on drop.
-                    unsafe { s.readers.push(waiter, waker, ticket) };
-                    Ok(None)
-                }
-            }
-        });
-        match unused {
-            Ok(None) => Poll::Pending,
-            Ok(Some(waker)) => self.now_reader(waiter, Some(waker)),
-            Err((full, _waker)) => full.panic(),
-        }
-    }
-
-    #[inline]
-    fn poll_queued_read(&self, waiter: Pin<&Waiter>, waker: &Waker) -> Poll<()> {
-        if !waiter.is_granted() && waiter.will_wake(waker) {
-            // Should a grant be under way, its wake is still to come.
-            return Poll::Pending;
-        }
-        self.poll_queued_read_slow(waiter, waker)
-    }
-
-    /// | before | after |
-    /// |---|---|
-    /// | granted to the caller | a share of the caller's |
-    /// | waiting, waker a | waiting, waker b; a is dropped |
-    #[cold]
-    #[inline(never)]
-    fn poll_queued_read_slow(&self, waiter: Pin<&Waiter>, waker: &Waker) -> Poll<()> {
-        // Foreign code, so before the section. Not needed where it was granted.
-        let new = (!waiter.is_granted()).then(|| waker.clone());
-        let looked = self.section(|s| {
-            if waiter.is_granted() {
-                s.claim_reader(waiter);
-                return Looked::Claimed(new);
-            }
-            // SAFETY: in a section, by the polled future; queued and not granted, so linked here.
-            Looked::Waits(new.map(|new| unsafe { s.readers.replace_waker(waiter, new) }))
-        });
-        match looked {
-            Looked::Claimed(unused) => self.now_reader(waiter, unused),
-            Looked::Waits(_old) => Poll::Pending,
-        }
-    }
-
-    /// The caller has just got a share. Dropping a waker may panic: then it has it no more.
-    fn now_reader(&self, waiter: Pin<&Waiter>, unused: Option<Waker>) -> Poll<()> {
-        waiter.set_done();
-        let share = OnUnwind(|| self.unlock_read());
-        drop(unused);
-        mem::forget(share);
-        Poll::Ready(())
-    }
-
-    /// Polls a write operation. Who gets `Ready` owns the lock.
-    #[inline(always)]
-    pub(crate) fn poll_write(&self, waiter: Pin<&Waiter>, cx: &mut Context<'_>) -> Poll<()> {
-        match waiter.stage() {
-            Stage::Idle => {
-                if self.try_write_fast() {
-                    waiter.set_done();
-                    return Poll::Ready(());
-                }
-                self.poll_first_write(waiter, cx.waker())
-            }
-            Stage::Queued => self.poll_queued_write(waiter, cx.waker()),
-            Stage::Done => queue::polled_after_ready(),
-        }
-    }
-
-    /// | before | after |
-    /// |---|---|
-    /// | free | owned by the caller |
-    /// | else | queued behind the other writers |
-    #[cold]
-    #[inline(never)]
-    fn poll_first_write(&self, waiter: Pin<&Waiter>, waker: &Waker) -> Poll<()> {
-        if self.try_write_slow() {
-            waiter.set_done();
-            return Poll::Ready(());
-        }
-        // Foreign code, so before the section. The lock may be free again after it.
-        let waker = waker.clone();
-        let unused = self.section(|s| {
-            if s.state.try_write() {
-                return Ok(Some(waker));
-            }
-            if let Err(full) = s.state.enqueue_writer() {
-                return Err((full, waker));
-            }
-            // SAFETY: in a section, by the polled future, which unlinks it on drop.
-            unsafe { s.writers.push(waiter, waker, 0) };
-            Ok(None)
-        });
-        match unused {
-            Ok(None) => Poll::Pending,
-            Ok(Some(waker)) => self.now_writer(waiter, Some(waker)),
-            Err((full, _waker)) => full.panic(),
-        }
-    }
-
-    #[inline]
-    fn poll_queued_write(&self, waiter: Pin<&Waiter>, waker: &Waker) -> Poll<()> {
-        if waiter.is_granted() {
-            if claim(&self.raw, waiter) {
-                waiter.set_done();
-                return Poll::Ready(());
-            }
-        } else if waiter.will_wake(waker) {
-            // Should a grant be under way, its wake is still to come.
-            return Poll::Pending;
-        }
-        self.poll_queued_write_slow(waiter, waker)
-    }
-
-    /// | before | after |
-    /// |---|---|
-    /// | granted to the caller | owned by the caller |
-    /// | waiting, waker a | waiting, waker b; a is dropped |
-    #[cold]
-    #[inline(never)]
-    fn poll_queued_write_slow(&self, waiter: Pin<&Waiter>, waker: &Waker) -> Poll<()> {
-        // Foreign code, so before the section. Not needed where it was granted.
-        let new = (!waiter.is_granted()).then(|| waker.clone());
-        let looked = self.section(|s| {
-            if s.is_granted_writer(waiter) {
-                s.state.claim_writer();
-                return Looked::Claimed(new);
-            }
-            // SAFETY: in a section, by the polled future; queued and not granted, so linked here.
-            Looked::Waits(new.map(|new| unsafe { s.writers.replace_waker(waiter, new) }))
-        });
-        match looked {
-            Looked::Claimed(unused) => self.now_writer(waiter, unused),
-            Looked::Waits(_old) => Poll::Pending,
-        }
-    }
-
-    /// The caller has just become the owner. Dropping a waker may panic: then it is the owner no more.
-    fn now_writer(&self, waiter: Pin<&Waiter>, unused: Option<Waker>) -> Poll<()> {
-        waiter.set_done();
-        let owner = OnUnwind(|| self.unlock_write());
-        drop(unused);
-        mem::forget(owner);
-        Poll::Ready(())
-    }
-
-    /// Ends a wait that is not wanted any longer, unless it has been granted: then it is claimed.
-    ///
-    /// `true`: the caller has a share. `false`: the waiter has left, and whom it blocked was admitted and woken.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn claim_or_leave_read(&self, waiter: Pin<&Waiter>) -> bool {
-        let queued = waiter.stage() == Stage::Queued;
-        waiter.set_done();
-        if !queued {
-            return false;
-        }
-        let left = self.granting_section(|s, wakers| {
-            if waiter.is_granted() {
-                s.claim_reader(waiter);
-                return None;
-            }
-            Some(s.leave_reader(waiter, wakers))
-        });
-        left.is_none()
-    }
-
-    /// As [`claim_or_leave_read`](Self::claim_or_leave_read), for a writer.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn claim_or_leave_write(&self, waiter: Pin<&Waiter>) -> bool {
-        let queued = waiter.stage() == Stage::Queued;
-        waiter.set_done();
-        if !queued {
-            return false;
-        }
-        let left = self.granting_section(|s, wakers| {
-            if s.is_granted_writer(waiter) {
-                s.state.claim_writer();
-                return None;
-            }
-            Some(s.leave_writer(waiter, wakers))
-        });
-        left.is_none()
-    }
-
-    /// The waiter is not wanted any longer. What it has is given back, and whom it blocked is admitted.
-    #[inline(always)]
-    pub(crate) fn leave_read(&self, waiter: Pin<&Waiter>) {
-        if waiter.stage() == Stage::Queued {
-            self.leave_queued_read(waiter);
-        }
-    }
-
-    /// | before | after |
-    /// |---|---|
-    /// | waiting or reserved | gone, its share given back |
-    /// | granted | its share given back; the last reader admits the next writer |
-    #[cold]
-    #[inline(never)]
-    fn leave_queued_read(&self, waiter: Pin<&Waiter>) {
-        waiter.set_done();
-        let _own = self.granting_section(|s, wakers| {
-            if !waiter.is_granted() {
-                return Some(s.leave_reader(waiter, wakers));
-            }
-            s.claim_reader(waiter);
-            let action = s.state.release_reader();
-            s.perform(action, wakers);
-            None
-        });
-    }
-
-    /// As [`leave_read`](Self::leave_read), for a writer.
-    #[inline(always)]
-    pub(crate) fn leave_write(&self, waiter: Pin<&Waiter>) {
-        if waiter.stage() == Stage::Queued {
-            self.leave_queued_write(waiter);
-        }
-    }
-
-    /// | before | after |
-    /// |---|---|
-    /// | readers inside, `[caller]`, readers wait | all readers inside (W5) |
-    /// | `[w1, caller, w2]` | `[w1, w2]` |
-    /// | granted to the caller | as if its guard had been dropped (W4) |
-    #[cold]
-    #[inline(never)]
-    fn leave_queued_write(&self, waiter: Pin<&Waiter>) {
-        waiter.set_done();
-        let _own = self.granting_section(|s, wakers| {
-            if !s.is_granted_writer(waiter) {
-                return Some(s.leave_writer(waiter, wakers));
-            }
-            let action = s.state.release_writer();
-            s.perform(action, wakers);
-            None
-        });
-    }
-
-    /// Gives a share back. Only for a reader.
-    #[inline(always)]
-    pub(crate) fn unlock_read(&self) {
-        while let Some(word) = self.raw.peek() {
-            if word.has_queued() {
-                break;
-            }
-            if self.raw.try_release(word, Word::with_readers(word.readers() - 1)) {
-                return;
-            }
-            // Another reader came or left, or somebody queued.
-        }
-        self.unlock_read_slow();
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn unlock_read_slow(&self) {
-        self.granting_section(|s, wakers| {
-            let action = s.state.release_reader();
-            s.perform(action, wakers);
-        });
-    }
-
-    /// Gives the lock up. Only for the writer.
-    #[inline(always)]
-    pub(crate) fn unlock_write(&self) {
-        if !self.raw.try_release(Word::HELD, Word::INIT) {
-            self.unlock_write_slow();
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn unlock_write_slow(&self) {
-        self.granting_section(|s, wakers| {
-            let action = s.state.release_writer();
-            s.perform(action, wakers);
+    fn release_slow(&self, transition: fn(&mut RwState) -> Action) {
+        self.granting_section(|section, wakers| {
+            let action = transition(&mut section.state);
+            section.perform(action, wakers);
         });
     }
 
@@ -529,20 +145,200 @@ impl<R: RawLock> RawRwLock<R> {
     #[inline(always)]
     pub(crate) fn downgrade(&self) {
         if !self.raw.try_release(Word::HELD, Word::ONE_READER) {
-            self.downgrade_slow();
+            self.release_slow(RwState::downgrade);
         }
     }
 
-    #[cold]
-    #[inline(never)]
-    fn downgrade_slow(&self) {
-        self.granting_section(|s, wakers| {
-            let action = s.state.downgrade();
-            s.perform(action, wakers);
-        });
+    pub(crate) fn state(&self) -> RwState {
+        self.section(|section| section.state)
+    }
+}
+
+/// Acquiring a lock to read it.
+#[derive(Debug)]
+pub(crate) struct ReadSide<'a, R>(pub(crate) &'a RawRwLock<R>);
+
+/// Acquiring a lock to write it.
+#[derive(Debug)]
+pub(crate) struct WriteSide<'a, R>(pub(crate) &'a RawRwLock<R>);
+
+impl<R: RawLock> Acquisition for ReadSide<'_, R> {
+    type Section<'s> = Section<'s>;
+    type Wakers = Wakers;
+
+    #[inline(always)]
+    fn section<T>(&self, f: impl FnOnce(&mut Section<'_>) -> T) -> T {
+        self.0.section(f)
     }
 
-    pub(crate) fn state(&self) -> RwState {
-        self.section(|s| s.state)
+    #[inline(always)]
+    fn granting_section<T>(&self, f: impl FnOnce(&mut Section<'_>, &mut Wakers) -> T) -> T {
+        self.0.granting_section(f)
+    }
+
+    /// Enters past nobody: it fails if the word does not show that there is room and no queue.
+    #[inline(always)]
+    fn try_fast(&self) -> bool {
+        let Self(lock) = self;
+        while let Some(word) = lock.raw.peek() {
+            if word.is_held() || word.has_queued() || word.readers() >= lock.max_readers {
+                return false;
+            }
+            if lock.raw.try_acquire(word, Word::with_readers(word.readers() + 1)) {
+                return true;
+            }
+            // Another reader came or left, or a section began.
+        }
+        false
+    }
+
+    #[inline(always)]
+    fn may_enter(&self) -> bool {
+        !self.0.raw.peek().is_some_and(Word::is_held)
+    }
+
+    #[inline(always)]
+    fn claim_fast(&self, _: Pin<&Waiter>) -> bool {
+        // It stands in the set of granted readers, which only a section may change.
+        false
+    }
+
+    #[inline(always)]
+    fn release(&self) {
+        let Self(lock) = self;
+        while let Some(word) = lock.raw.peek() {
+            if word.has_queued() {
+                break;
+            }
+            if lock.raw.try_release(word, Word::with_readers(word.readers() - 1)) {
+                return;
+            }
+            // Another reader came or left, or somebody queued.
+        }
+        lock.release_slow(RwState::release_reader);
+    }
+
+    #[inline(always)]
+    fn enter(section: &mut Section<'_>) -> bool {
+        section.state.try_read()
+    }
+
+    #[inline(always)]
+    fn count(section: &mut Section<'_>) -> Result<u32, QueueFull> {
+        section.state.enqueue_reader()
+    }
+
+    #[inline(always)]
+    fn queue<'q>(section: &'q mut Section<'_>) -> &'q mut WaitQueue {
+        section.readers
+    }
+
+    #[inline(always)]
+    fn is_granted(_: &Section<'_>, waiter: Pin<&Waiter>) -> bool {
+        waiter.is_granted()
+    }
+
+    #[inline(always)]
+    fn claim(section: &mut Section<'_>, waiter: Pin<&Waiter>) {
+        // SAFETY: in a section; granted and not claimed, so in the set.
+        unsafe { section.granted_readers.remove(waiter) };
+    }
+
+    #[inline(always)]
+    fn leave(section: &mut Section<'_>, waiter: Pin<&Waiter>, wakers: &mut Wakers) -> Waker {
+        // SAFETY: in a section.
+        let ticket = unsafe { waiter.ticket() };
+        // SAFETY: in a section; queued and not granted, so linked here. Its stage is `Done`, so it never waits again.
+        let own = unsafe { section.readers.leave(waiter) };
+        let action = section.state.leave_reader(ticket);
+        section.perform(action, wakers);
+        own
+    }
+
+    #[inline(always)]
+    fn pass_on(section: &mut Section<'_>, waiter: Pin<&Waiter>, wakers: &mut Wakers) {
+        Self::claim(section, waiter);
+        let action = section.state.release_reader();
+        section.perform(action, wakers);
+    }
+}
+
+impl<R: RawLock> Acquisition for WriteSide<'_, R> {
+    type Section<'s> = Section<'s>;
+    type Wakers = Wakers;
+
+    #[inline(always)]
+    fn section<T>(&self, f: impl FnOnce(&mut Section<'_>) -> T) -> T {
+        self.0.section(f)
+    }
+
+    #[inline(always)]
+    fn granting_section<T>(&self, f: impl FnOnce(&mut Section<'_>, &mut Wakers) -> T) -> T {
+        self.0.granting_section(f)
+    }
+
+    #[inline(always)]
+    fn try_fast(&self) -> bool {
+        self.0.raw.try_acquire(Word::INIT, Word::HELD)
+    }
+
+    #[inline(always)]
+    fn may_enter(&self) -> bool {
+        !self.0.raw.peek().is_some_and(|word| word != Word::INIT)
+    }
+
+    #[inline(always)]
+    fn claim_fast(&self, waiter: Pin<&Waiter>) -> bool {
+        crate::state::claim_fast(&self.0.raw, waiter)
+    }
+
+    #[inline(always)]
+    fn release(&self) {
+        if !self.0.raw.try_release(Word::HELD, Word::INIT) {
+            self.0.release_slow(RwState::release_writer);
+        }
+    }
+
+    #[inline(always)]
+    fn enter(section: &mut Section<'_>) -> bool {
+        section.state.try_write()
+    }
+
+    #[inline(always)]
+    fn count(section: &mut Section<'_>) -> Result<u32, QueueFull> {
+        // Writers come one by one, so nobody asks for the ticket.
+        section.state.enqueue_writer().map(|()| 0)
+    }
+
+    #[inline(always)]
+    fn queue<'q>(section: &'q mut Section<'_>) -> &'q mut WaitQueue {
+        section.writers
+    }
+
+    #[inline(always)]
+    fn is_granted(section: &Section<'_>, waiter: Pin<&Waiter>) -> bool {
+        let granted = section.state.granted == Node::of(waiter).as_ptr();
+        debug_assert_eq!(granted, waiter.is_granted(), "the word and the waiter differ");
+        granted
+    }
+
+    #[inline(always)]
+    fn claim(section: &mut Section<'_>, _: Pin<&Waiter>) {
+        section.state.claim_writer();
+    }
+
+    #[inline(always)]
+    fn leave(section: &mut Section<'_>, waiter: Pin<&Waiter>, wakers: &mut Wakers) -> Waker {
+        // SAFETY: in a section; queued and not granted, so linked here. Its stage is `Done`, so it never waits again.
+        let own = unsafe { section.writers.leave(waiter) };
+        let action = section.state.leave_writer();
+        section.perform(action, wakers);
+        own
+    }
+
+    #[inline(always)]
+    fn pass_on(section: &mut Section<'_>, _: Pin<&Waiter>, wakers: &mut Wakers) {
+        let action = section.state.release_writer();
+        section.perform(action, wakers);
     }
 }
