@@ -90,38 +90,39 @@ use transparent_fmt;
 
 /// Defines the type aliases of a platform: what every adapter crate consists of.
 ///
-/// `adapter!(Platform)` defines `Mutex<T>`, `RwLock<T>`, their guards and futures; `adapter!(Platform, Timer)` also the
-/// futures of the timed methods. The owned forms come with this crate's feature `alloc`.
+/// `adapter!([] Platform)` defines `Mutex<T>`, `RwLock<T>`, their guards and futures; `adapter!([] Platform, Timer)` also
+/// the futures of the timed methods. Between the brackets stand the platform's own parameters, if it has any: with
+/// `adapter!([M] Platform<M>)` it is `Mutex<M, T>`. The owned forms come with this crate's feature `alloc`.
 #[macro_export]
 macro_rules! adapter {
-    ($platform:ty) => {
+    ([$($param:ident),*] $platform:ty) => {
         /// A strictly FIFO async mutex with direct hand-off.
-        pub type Mutex<T> = $crate::mutex::Mutex<T, $platform>;
+        pub type Mutex<$($param,)* T> = $crate::mutex::Mutex<T, $platform>;
         /// The guard of [`Mutex::lock`].
-        pub type MutexGuard<'a, T> = $crate::mutex::MutexGuard<'a, T, $platform>;
+        pub type MutexGuard<'a, $($param,)* T> = $crate::mutex::MutexGuard<'a, T, $platform>;
         /// The guard of [`MutexGuard::map`].
-        pub type MappedMutexGuard<'a, T> = $crate::mutex::MappedMutexGuard<'a, T, $platform>;
+        pub type MappedMutexGuard<'a, $($param,)* T> = $crate::mutex::MappedMutexGuard<'a, T, $platform>;
         /// The future of [`Mutex::lock`].
-        pub type Lock<'a, T> = $crate::mutex::Lock<'a, T, $platform>;
+        pub type Lock<'a, $($param,)* T> = $crate::mutex::Lock<'a, T, $platform>;
         /// The future of [`Mutex::lock_until`].
-        pub type LockUntil<'a, T, F> = $crate::mutex::LockUntil<'a, T, $platform, F>;
+        pub type LockUntil<'a, $($param,)* T, F> = $crate::mutex::LockUntil<'a, T, $platform, F>;
 
         /// A writer-preferring async read-write lock with direct hand-off.
-        pub type RwLock<T> = $crate::rwlock::RwLock<T, $platform>;
+        pub type RwLock<$($param,)* T> = $crate::rwlock::RwLock<T, $platform>;
         /// The guard of [`RwLock::read`].
-        pub type RwLockReadGuard<'a, T> = $crate::rwlock::RwLockReadGuard<'a, T, $platform>;
+        pub type RwLockReadGuard<'a, $($param,)* T> = $crate::rwlock::RwLockReadGuard<'a, T, $platform>;
         /// The guard of [`RwLock::write`].
-        pub type RwLockWriteGuard<'a, T> = $crate::rwlock::RwLockWriteGuard<'a, T, $platform>;
+        pub type RwLockWriteGuard<'a, $($param,)* T> = $crate::rwlock::RwLockWriteGuard<'a, T, $platform>;
         /// The guard of [`RwLockWriteGuard::map`].
-        pub type RwLockMappedWriteGuard<'a, T> = $crate::rwlock::RwLockMappedWriteGuard<'a, T, $platform>;
+        pub type RwLockMappedWriteGuard<'a, $($param,)* T> = $crate::rwlock::RwLockMappedWriteGuard<'a, T, $platform>;
         /// The future of [`RwLock::read`].
-        pub type Read<'a, T> = $crate::rwlock::Read<'a, T, $platform>;
+        pub type Read<'a, $($param,)* T> = $crate::rwlock::Read<'a, T, $platform>;
         /// The future of [`RwLock::read_until`].
-        pub type ReadUntil<'a, T, F> = $crate::rwlock::ReadUntil<'a, T, $platform, F>;
+        pub type ReadUntil<'a, $($param,)* T, F> = $crate::rwlock::ReadUntil<'a, T, $platform, F>;
         /// The future of [`RwLock::write`].
-        pub type Write<'a, T> = $crate::rwlock::Write<'a, T, $platform>;
+        pub type Write<'a, $($param,)* T> = $crate::rwlock::Write<'a, T, $platform>;
         /// The future of [`RwLock::write_until`].
-        pub type WriteUntil<'a, T, F> = $crate::rwlock::WriteUntil<'a, T, $platform, F>;
+        pub type WriteUntil<'a, $($param,)* T, F> = $crate::rwlock::WriteUntil<'a, T, $platform, F>;
 
         #[doc(inline)]
         pub use $crate::{
@@ -130,25 +131,25 @@ macro_rules! adapter {
             rwlock::RwLockState,
         };
 
-        $crate::__adapter_owned!($platform);
+        $crate::__adapter_owned!([$($param),*] $platform);
     };
-    ($platform:ty, Timer) => {
-        $crate::adapter!($platform);
+    ([$($param:ident),*] $platform:ty, Timer) => {
+        $crate::adapter!([$($param),*] $platform);
 
         /// The future of [`Mutex::lock_timeout`].
-        pub type LockTimeout<'a, T> = $crate::mutex::LockTimeout<'a, T, $platform>;
+        pub type LockTimeout<'a, $($param,)* T> = $crate::mutex::LockTimeout<'a, T, $platform>;
         /// The future of [`Mutex::lock_deadline`].
-        pub type LockDeadline<'a, T> = $crate::mutex::LockDeadline<'a, T, $platform>;
+        pub type LockDeadline<'a, $($param,)* T> = $crate::mutex::LockDeadline<'a, T, $platform>;
         /// The future of [`RwLock::read_timeout`].
-        pub type ReadTimeout<'a, T> = $crate::rwlock::ReadTimeout<'a, T, $platform>;
+        pub type ReadTimeout<'a, $($param,)* T> = $crate::rwlock::ReadTimeout<'a, T, $platform>;
         /// The future of [`RwLock::read_deadline`].
-        pub type ReadDeadline<'a, T> = $crate::rwlock::ReadDeadline<'a, T, $platform>;
+        pub type ReadDeadline<'a, $($param,)* T> = $crate::rwlock::ReadDeadline<'a, T, $platform>;
         /// The future of [`RwLock::write_timeout`].
-        pub type WriteTimeout<'a, T> = $crate::rwlock::WriteTimeout<'a, T, $platform>;
+        pub type WriteTimeout<'a, $($param,)* T> = $crate::rwlock::WriteTimeout<'a, T, $platform>;
         /// The future of [`RwLock::write_deadline`].
-        pub type WriteDeadline<'a, T> = $crate::rwlock::WriteDeadline<'a, T, $platform>;
+        pub type WriteDeadline<'a, $($param,)* T> = $crate::rwlock::WriteDeadline<'a, T, $platform>;
 
-        $crate::__adapter_owned_timer!($platform);
+        $crate::__adapter_owned_timer!([$($param),*] $platform);
     };
 }
 
@@ -156,23 +157,23 @@ macro_rules! adapter {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __adapter_owned {
-    ($platform:ty) => {
+    ([$($param:ident),*] $platform:ty) => {
         /// The guard of [`Mutex::lock_owned`].
-        pub type OwnedMutexGuard<T> = $crate::mutex::OwnedMutexGuard<T, $platform>;
+        pub type OwnedMutexGuard<$($param,)* T> = $crate::mutex::OwnedMutexGuard<T, $platform>;
         /// The guard of [`OwnedMutexGuard::map`].
-        pub type OwnedMappedMutexGuard<T, U = T> = $crate::mutex::OwnedMappedMutexGuard<T, U, $platform>;
+        pub type OwnedMappedMutexGuard<$($param,)* T, U = T> = $crate::mutex::OwnedMappedMutexGuard<T, U, $platform>;
         /// The future of [`Mutex::lock_owned`].
-        pub type LockOwned<T> = $crate::mutex::LockOwned<T, $platform>;
+        pub type LockOwned<$($param,)* T> = $crate::mutex::LockOwned<T, $platform>;
         /// The guard of [`RwLock::read_owned`].
-        pub type OwnedRwLockReadGuard<T, U = T> = $crate::rwlock::OwnedRwLockReadGuard<T, U, $platform>;
+        pub type OwnedRwLockReadGuard<$($param,)* T, U = T> = $crate::rwlock::OwnedRwLockReadGuard<T, U, $platform>;
         /// The guard of [`RwLock::write_owned`].
-        pub type OwnedRwLockWriteGuard<T> = $crate::rwlock::OwnedRwLockWriteGuard<T, $platform>;
+        pub type OwnedRwLockWriteGuard<$($param,)* T> = $crate::rwlock::OwnedRwLockWriteGuard<T, $platform>;
         /// The guard of [`OwnedRwLockWriteGuard::map`].
-        pub type OwnedRwLockMappedWriteGuard<T, U = T> = $crate::rwlock::OwnedRwLockMappedWriteGuard<T, U, $platform>;
+        pub type OwnedRwLockMappedWriteGuard<$($param,)* T, U = T> = $crate::rwlock::OwnedRwLockMappedWriteGuard<T, U, $platform>;
         /// The future of [`RwLock::read_owned`].
-        pub type ReadOwned<T> = $crate::rwlock::ReadOwned<T, $platform>;
+        pub type ReadOwned<$($param,)* T> = $crate::rwlock::ReadOwned<T, $platform>;
         /// The future of [`RwLock::write_owned`].
-        pub type WriteOwned<T> = $crate::rwlock::WriteOwned<T, $platform>;
+        pub type WriteOwned<$($param,)* T> = $crate::rwlock::WriteOwned<T, $platform>;
     };
 }
 
@@ -180,26 +181,26 @@ macro_rules! __adapter_owned {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __adapter_owned {
-    ($platform:ty) => {};
+    ([$($param:ident),*] $platform:ty) => {};
 }
 
 #[cfg(all(feature = "alloc", target_has_atomic = "ptr"))]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __adapter_owned_timer {
-    ($platform:ty) => {
+    ([$($param:ident),*] $platform:ty) => {
         /// The future of [`Mutex::lock_owned_timeout`].
-        pub type LockOwnedTimeout<T> = $crate::mutex::LockOwnedTimeout<T, $platform>;
+        pub type LockOwnedTimeout<$($param,)* T> = $crate::mutex::LockOwnedTimeout<T, $platform>;
         /// The future of [`Mutex::lock_owned_deadline`].
-        pub type LockOwnedDeadline<T> = $crate::mutex::LockOwnedDeadline<T, $platform>;
+        pub type LockOwnedDeadline<$($param,)* T> = $crate::mutex::LockOwnedDeadline<T, $platform>;
         /// The future of [`RwLock::read_owned_timeout`].
-        pub type ReadOwnedTimeout<T> = $crate::rwlock::ReadOwnedTimeout<T, $platform>;
+        pub type ReadOwnedTimeout<$($param,)* T> = $crate::rwlock::ReadOwnedTimeout<T, $platform>;
         /// The future of [`RwLock::read_owned_deadline`].
-        pub type ReadOwnedDeadline<T> = $crate::rwlock::ReadOwnedDeadline<T, $platform>;
+        pub type ReadOwnedDeadline<$($param,)* T> = $crate::rwlock::ReadOwnedDeadline<T, $platform>;
         /// The future of [`RwLock::write_owned_timeout`].
-        pub type WriteOwnedTimeout<T> = $crate::rwlock::WriteOwnedTimeout<T, $platform>;
+        pub type WriteOwnedTimeout<$($param,)* T> = $crate::rwlock::WriteOwnedTimeout<T, $platform>;
         /// The future of [`RwLock::write_owned_deadline`].
-        pub type WriteOwnedDeadline<T> = $crate::rwlock::WriteOwnedDeadline<T, $platform>;
+        pub type WriteOwnedDeadline<$($param,)* T> = $crate::rwlock::WriteOwnedDeadline<T, $platform>;
     };
 }
 
@@ -207,5 +208,5 @@ macro_rules! __adapter_owned_timer {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __adapter_owned_timer {
-    ($platform:ty) => {};
+    ([$($param:ident),*] $platform:ty) => {};
 }

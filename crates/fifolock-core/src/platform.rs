@@ -19,7 +19,7 @@ pub trait Platform: 'static {
 #[diagnostic::on_unimplemented(
     message = "locks of the platform `{Self}` have no timer, so no timeouts",
     label = "this platform has no timer",
-    note = "use the locks of a runtime's adapter, such as `fifolock::tokio::Mutex`, `fifolock::smol::Mutex`, \
+    note = "use the locks of a runtime's adapter: `fifolock::tokio::Mutex`, `fifolock::smol::Mutex`, \
             `fifolock::async_std::Mutex` or `fifolock::embassy::Mutex`",
     note = "or view a lock as one of your runtime's with `lock.on::<…>()`"
 )]
@@ -28,8 +28,9 @@ pub trait Timer: Platform {
     type Duration: Copy + Debug;
     /// The runtime's point in time.
     type Instant: Copy + PartialOrd + Debug;
-    /// The runtime's sleep. It is dropped before its time when the wait ends earlier.
-    type Sleep: Future<Output = ()>;
+    /// The runtime's sleep; what it gives when it is ready is of no interest. It is dropped before its time when the wait
+    /// ends earlier.
+    type Sleep: Future;
 
     /// A future that is ready once `duration` has passed, counted from this call. A duration past the end of the clock
     /// is one that never ends: this must not overflow or panic for it.
@@ -40,6 +41,12 @@ pub trait Timer: Platform {
 
     /// What time it is.
     fn now() -> Self::Instant;
+
+    /// Whether the span is empty: such a timeout is refused.
+    #[inline]
+    fn is_zero(duration: Self::Duration) -> bool {
+        Self::to_core(duration).is_zero()
+    }
 
     /// The same span as `core`'s, for errors; [`time::Duration::MAX`] where it does not fit.
     fn to_core(duration: Self::Duration) -> time::Duration;

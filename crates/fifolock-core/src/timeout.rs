@@ -97,7 +97,7 @@ where
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
         let timeout = *this.timeout;
-        if this.acquire.is_new() && R::Platform::to_core(timeout).is_zero() {
+        if this.acquire.is_new() && R::Platform::is_zero(timeout) {
             this.acquire.give_up();
             return Poll::Ready(Err(TimeoutError::InvalidTimeout));
         }
@@ -143,7 +143,7 @@ where
 ///
 /// The timer is foreign code: the grant may come while it is made or polled, and then the guard is the outcome.
 #[cold]
-fn poll_sleep<R: Request, S: Future<Output = ()>>(
+fn poll_sleep<R: Request, S: Future>(
     acquire: Pin<&mut Acquire<R>>,
     mut sleep: Pin<&mut Option<S>>,
     cx: &mut Context<'_>,

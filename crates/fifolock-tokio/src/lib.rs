@@ -64,4 +64,4 @@ impl Timer for Tokio {
     }
 }
 
-fifolock_core::adapter!(Tokio, Timer);
+fifolock_core::adapter!([] Tokio, Timer);

@@ -9,8 +9,11 @@
 //! | you write | use | feature |
 //! |---|---|---|
 //! | a tokio program | `fifolock::tokio::{Mutex, RwLock}` | `tokio` |
+//! | a smol program | `fifolock::smol::{Mutex, RwLock}` | `smol` |
+//! | firmware on embassy | `fifolock::embassy::{Mutex, RwLock}` | `embassy` |
+//! | a program that is still on async-std | `fifolock::async_std::{Mutex, RwLock}` | `async-std` |
 //! | a library that leaves the runtime to its user | `fifolock::{Mutex, RwLock}` | `std` (default) |
-//! | firmware | `fifolock::critical_section::{Mutex, RwLock}` | `critical-section` |
+//! | other firmware | `fifolock::critical_section::{Mutex, RwLock}` | `critical-section` |
 //! | a kernel | `fifolock::spin::{Mutex, RwLock}` | `spin` |
 //! | for one thread | [`local`]`::{Mutex, RwLock}` | – |
 //!
@@ -49,7 +52,7 @@ pub use fifolock_core::{TimeoutError, TryLockError, acquire, error, mutex, platf
 
 #[cfg(feature = "std")]
 mod std_platform {
-    fifolock_core::adapter!(fifolock_core::platform::Std);
+    fifolock_core::adapter!([] fifolock_core::platform::Std);
 }
 #[cfg(feature = "std")]
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
@@ -60,19 +63,19 @@ pub use std_platform::*;
 #[cfg(feature = "critical-section")]
 #[cfg_attr(docsrs, doc(cfg(feature = "critical-section")))]
 pub mod critical_section {
-    fifolock_core::adapter!(fifolock_core::platform::CriticalSection);
+    fifolock_core::adapter!([] fifolock_core::platform::CriticalSection);
 }
 
 /// Locks for kernels and bare-metal programs on several cores: over spinning.
 #[cfg(all(feature = "spin", target_has_atomic = "ptr"))]
 #[cfg_attr(docsrs, doc(cfg(feature = "spin")))]
 pub mod spin {
-    fifolock_core::adapter!(fifolock_core::platform::Spin);
+    fifolock_core::adapter!([] fifolock_core::platform::Spin);
 }
 
 /// Locks that never leave one thread.
 pub mod local {
-    fifolock_core::adapter!(fifolock_core::platform::Local);
+    fifolock_core::adapter!([] fifolock_core::platform::Local);
 }
 
 /// Locks with timeouts through tokio's timer.
@@ -81,4 +84,28 @@ pub mod local {
 pub mod tokio {
     #[doc(inline)]
     pub use fifolock_tokio::*;
+}
+
+/// Locks with timeouts through smol's timer.
+#[cfg(feature = "smol")]
+#[cfg_attr(docsrs, doc(cfg(feature = "smol")))]
+pub mod smol {
+    #[doc(inline)]
+    pub use fifolock_smol::*;
+}
+
+/// Locks with timeouts for programs that still run on async-std. Legacy: async-std is discontinued.
+#[cfg(feature = "async-std")]
+#[cfg_attr(docsrs, doc(cfg(feature = "async-std")))]
+pub mod async_std {
+    #[doc(inline)]
+    pub use fifolock_async_std::*;
+}
+
+/// Locks with timeouts through embassy-time, over embassy-sync's raw mutexes.
+#[cfg(feature = "embassy")]
+#[cfg_attr(docsrs, doc(cfg(feature = "embassy")))]
+pub mod embassy {
+    #[doc(inline)]
+    pub use fifolock_embassy::*;
 }

@@ -11,13 +11,12 @@
 //! | [`CriticalSectionLock`] | masking interrupts | on microcontrollers, also from interrupt handlers |
 //! | [`SpinLock`] | spinning | in kernels, between cores, with interrupts masked by the caller |
 //! | [`LocalLock`] | nothing: it is not `Sync` | inside one thread or one executor without interrupts |
+//! | [`CellLock`] | whatever its [`Exclusion`] does | over another way to exclude, such as an executor's own |
 
 #[cfg(target_has_atomic = "ptr")]
 #[cfg_attr(not(any(feature = "std", feature = "spin")), allow(dead_code, reason = "the flavours are features"))]
 mod atomic;
-#[cfg(feature = "critical-section")]
-mod critical_section;
-mod local;
+mod cell;
 #[cfg(feature = "std")]
 mod park;
 #[cfg(all(feature = "spin", target_has_atomic = "ptr"))]
@@ -25,10 +24,9 @@ mod spin;
 #[cfg(feature = "std")]
 mod std;
 
+pub use cell::{CellLock, Exclusion, LocalLock, OneThread};
 #[cfg(feature = "critical-section")]
-#[cfg_attr(docsrs, doc(cfg(feature = "critical-section")))]
-pub use critical_section::CriticalSectionLock;
-pub use local::LocalLock;
+pub use cell::{CriticalSectionLock, InCriticalSection};
 #[cfg(all(feature = "spin", target_has_atomic = "ptr"))]
 #[cfg_attr(docsrs, doc(cfg(feature = "spin")))]
 pub use spin::SpinLock;

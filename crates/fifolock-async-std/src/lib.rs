@@ -1,0 +1,65 @@
+//! fifolock's locks with timeouts, for programs that still run on async-std.
+//!
+//! **Legacy:** async-std is discontinued (RUSTSEC-2025-0052); new programs use smol, and `fifolock-smol`. This crate
+//! depends on async-io, which is async-std's own timer, and not on async-std, so that an audit stays clean.
+//!
+//! Durations and instants are `std`'s. A duration past the clock's end waits for ever.
+//!
+//! # Examples
+//!
+//! ```
+//! use std::time::Duration;
+//! use fifolock_async_std::Mutex;
+//!
+//! # async_std::task::block_on(async {
+//! let mutex = Mutex::new(1);
+//! let guard = mutex.lock().await;
+//! let error = mutex.lock_timeout(Duration::from_millis(5)).await.unwrap_err();
+//! assert_eq!(error.to_string(), "timed out waiting for mutex after 5ms");
+//! # drop(guard);
+//! # });
+//! ```
+
+#![no_std]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![forbid(unsafe_code)]
+
+extern crate std;
+
+use async_io::Timer as Sleep;
+use core::time::Duration;
+use fifolock_core::platform::{Platform, Std, Timer};
+use std::time::Instant;
+
+/// The platform of async-std programs.
+#[derive(Debug)]
+pub enum AsyncStd {}
+
+impl Platform for AsyncStd {
+    type Raw = <Std as Platform>::Raw;
+}
+
+impl Timer for AsyncStd {
+    type Duration = Duration;
+    type Instant = Instant;
+    type Sleep = Sleep;
+
+    fn sleep(duration: Duration) -> Sleep {
+        // Never ends where the clock does not reach.
+        Sleep::after(duration)
+    }
+
+    fn sleep_until(deadline: Instant) -> Sleep {
+        Sleep::at(deadline)
+    }
+
+    fn now() -> Instant {
+        Instant::now()
+    }
+
+    fn to_core(duration: Duration) -> Duration {
+        duration
+    }
+}
+
+fifolock_core::adapter!([] AsyncStd, Timer);

@@ -1,0 +1,108 @@
+//! fifolock's locks with timeouts through embassy-time, over embassy-sync's raw mutexes.
+//!
+//! `Mutex<M, T>` and `RwLock<M, T>` have embassy-sync's parameters and method names: a firmware changes one `use` line.
+//! Durations and instants are embassy-time's. The final binary chooses the time driver and the implementation of critical
+//! sections.
+//!
+//! | `M` | use it |
+//! |---|---|
+//! | `CriticalSectionRawMutex` | between executors of any priority, and from interrupt handlers |
+//! | `ThreadModeRawMutex` | in thread mode of one core. Touched from elsewhere it *aborts*, since the lock could not be left in order |
+//! | `NoopRawMutex` | inside one executor |
+//!
+//! A duration past the end of the clock waits for ever (`embassy_time::Timer::after` would panic).
+//!
+//! # Examples
+//!
+//! ```
+//! use embassy_sync::blocking_mutex::raw::CriticalSectionRawMutex;
+//! use fifolock_embassy::Mutex;
+//!
+//! static BUS: Mutex<CriticalSectionRawMutex, [u8; 4]> = Mutex::new([0; 4]);
+//!
+//! async fn transfer() -> Result<(), fifolock_embassy::TimeoutError> {
+//!     let mut bus = BUS.lock_timeout(embassy_time::Duration::from_millis(5)).await?;
+//!     bus[0] = 1;
+//!     Ok(())
+//! }
+//! # let _ = transfer;
+//! ```
+
+#![no_std]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![deny(unsafe_code)]
+
+use core::marker::PhantomData;
+use embassy_sync::blocking_mutex::raw::RawMutex;
+use embassy_time::{Duration, Instant, TICK_HZ, Timer as Sleep};
+use fifolock_core::platform::{Platform, Timer};
+use fifolock_core::raw::{CellLock, Exclusion};
+
+/// The platform of embassy firmware, over embassy-sync's raw mutex `M`.
+#[derive(Debug)]
+pub struct Embassy<M>(PhantomData<M>);
+
+impl<M: RawMutex + 'static> Platform for Embassy<M> {
+    type Raw = CellLock<Excluding<M>>;
+}
+
+impl<M: RawMutex + 'static> Timer for Embassy<M> {
+    type Duration = Duration;
+    type Instant = Instant;
+    type Sleep = Sleep;
+
+    fn sleep(duration: Duration) -> Sleep {
+        Sleep::at(Instant::now().saturating_add(duration))
+    }
+
+    fn sleep_until(deadline: Instant) -> Sleep {
+        Sleep::at(deadline)
+    }
+
+    fn now() -> Instant {
+        Instant::now()
+    }
+
+    fn is_zero(duration: Duration) -> bool {
+        duration.as_ticks() == 0
+    }
+
+    fn to_core(duration: Duration) -> core::time::Duration {
+        const NANOS: u64 = 1_000_000_000;
+        let (secs, ticks) = (duration.as_ticks() / TICK_HZ, duration.as_ticks() % TICK_HZ);
+        // Less than a second of ticks: no overflow below 18 GHz, and less than 10⁹ nanoseconds.
+        core::time::Duration::new(secs, (ticks * NANOS / TICK_HZ) as u32)
+    }
+}
+
+/// embassy-sync's raw mutex `M`, as fifolock's locks need it: where `M` refuses to be locked, this aborts.
+#[derive(Debug)]
+pub struct Excluding<M>(M);
+
+// SAFETY: 1: a `RawMutex` that returns has run its closure, once. 2: one that refuses panics before it runs the closure
+// (thread mode's does); the panic ends in an abort. 3: `RawMutex` keeps other threads and interrupt levels out as far as
+// its `Sync` lets it be shared. It may be entered again by the same one, which would not exclude; but no section runs
+// foreign code, so none is.
+#[allow(unsafe_code, reason = "the one impl over embassy-sync's raw mutexes")]
+unsafe impl<M: RawMutex> Exclusion for Excluding<M> {
+    const INIT: Self = Self(M::INIT);
+
+    #[inline]
+    fn run<R>(&self, f: impl FnOnce() -> R) -> R {
+        let refused = AbortOnDrop;
+        let result = self.0.lock(f);
+        core::mem::forget(refused);
+        result
+    }
+}
+
+/// Dropped by an unwinding, it panics a second time, which aborts.
+struct AbortOnDrop;
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        panic!("a lock was used where its raw mutex must not be locked; it can't be left in order, so this aborts");
+    }
+}
+
+fifolock_core::adapter!([M] Embassy<M>, Timer);

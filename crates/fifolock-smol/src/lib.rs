@@ -1,0 +1,63 @@
+//! fifolock's locks with timeouts through smol's timer, which is async-io's.
+//!
+//! Durations and instants are `std`'s. A duration past the clock's end waits for ever. async-io drives its timers on a
+//! thread of its own where no executor does, so nothing here panics outside of one.
+//!
+//! # Examples
+//!
+//! ```
+//! use std::time::Duration;
+//! use fifolock_smol::Mutex;
+//!
+//! # smol::block_on(async {
+//! let mutex = Mutex::new(1);
+//! let guard = mutex.lock().await;
+//! let error = mutex.lock_timeout(Duration::from_millis(5)).await.unwrap_err();
+//! assert_eq!(error.to_string(), "timed out waiting for mutex after 5ms");
+//! # drop(guard);
+//! # });
+//! ```
+
+#![no_std]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![forbid(unsafe_code)]
+
+extern crate std;
+
+use async_io::Timer as Sleep;
+use core::time::Duration;
+use fifolock_core::platform::{Platform, Std, Timer};
+use std::time::Instant;
+
+/// The platform of smol programs.
+#[derive(Debug)]
+pub enum Smol {}
+
+impl Platform for Smol {
+    type Raw = <Std as Platform>::Raw;
+}
+
+impl Timer for Smol {
+    type Duration = Duration;
+    type Instant = Instant;
+    type Sleep = Sleep;
+
+    fn sleep(duration: Duration) -> Sleep {
+        // Never ends where the clock does not reach.
+        Sleep::after(duration)
+    }
+
+    fn sleep_until(deadline: Instant) -> Sleep {
+        Sleep::at(deadline)
+    }
+
+    fn now() -> Instant {
+        Instant::now()
+    }
+
+    fn to_core(duration: Duration) -> Duration {
+        duration
+    }
+}
+
+fifolock_core::adapter!([] Smol, Timer);
