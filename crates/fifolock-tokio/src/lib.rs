@@ -2,7 +2,7 @@
 //!
 //! The names are those of `tokio::sync`, so that `use tokio::sync::{Mutex, RwLock}` can become
 //! `use fifolock_tokio::{Mutex, RwLock}`. On top come `lock_timeout`, `lock_deadline` and their like, in tokio's
-//! [`Duration`](core::time::Duration) and [`Instant`](tokio::time::Instant): they honour a paused clock.
+//! [`Duration`] and [`Instant`]: they honour a paused clock.
 //!
 //! # Panics
 //!

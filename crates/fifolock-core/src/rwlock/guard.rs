@@ -35,7 +35,8 @@ impl<'a, T: ?Sized, P: Platform> RwLockWriteGuard<'a, T, P> {
         RwLockReadGuard::new(downgrade(self.owned))
     }
 
-    /// Becomes a read guard for a part of the data, as [`downgrade`](Self::downgrade).
+    /// Becomes a read guard for a part of the data, as [`downgrade`](Self::downgrade). `f` runs before, while nobody else
+    /// is inside.
     ///
     /// # Panics
     ///
@@ -44,7 +45,8 @@ impl<'a, T: ?Sized, P: Platform> RwLockWriteGuard<'a, T, P> {
     where
         F: FnOnce(&T) -> &U,
     {
-        RwLockReadGuard::map(this.downgrade(), f)
+        let part = ReadPtr::new(f(&this));
+        this.downgrade().with_part(part)
     }
 
     /// Becomes a read guard for a part of the data, if `f` finds it, as [`downgrade`](Self::downgrade).

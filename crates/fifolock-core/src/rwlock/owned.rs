@@ -274,7 +274,8 @@ impl<T: ?Sized, P: Platform> OwnedRwLockWriteGuard<T, P> {
         RwLockHandle::read_guard(downgrade(self.owned))
     }
 
-    /// Becomes a read guard for a part of the data, as [`downgrade`](Self::downgrade).
+    /// Becomes a read guard for a part of the data, as [`downgrade`](Self::downgrade). `f` runs before, while nobody else
+    /// is inside.
     ///
     /// # Panics
     ///
@@ -283,7 +284,8 @@ impl<T: ?Sized, P: Platform> OwnedRwLockWriteGuard<T, P> {
     where
         F: FnOnce(&T) -> &U,
     {
-        OwnedRwLockReadGuard::map(this.downgrade(), f)
+        let part = ReadPtr::new(f(&this));
+        this.downgrade().with_part(part)
     }
 
     /// Becomes a read guard for a part of the data, if `f` finds it, as [`downgrade`](Self::downgrade).

@@ -1,0 +1,153 @@
+//! What users get with the locks: few dependencies, no proc macros in the
+//! core, and no implementation of `critical-section` (the final binary chooses
+//! that, and two choices don't link).
+
+use serde_json::Value;
+use xshell::cmd;
+
+use crate::context::{Context, Failure, OrElse as _, Outcome, Result};
+
+/// What the core may depend on, and under which condition. A condition that
+/// is not here, such as loom's, is no user's build.
+const CORE_DEPENDENCIES: &[&str] = &["critical-section", "heapless", "pin-project-lite", "spin"];
+
+/// Dependencies of builds that only the project makes.
+const CORE_TEST_CFG: &str = "cfg(fifolock_loom)";
+
+/// Features that choose an implementation: only a binary may.
+const BINARYS_CHOICE: &[(&str, &[&str])] = &[
+    (
+        "critical-section",
+        &[
+            "std",
+            "restore-state-none",
+            "restore-state-bool",
+            "restore-state-u8",
+            "restore-state-u16",
+            "restore-state-u32",
+            "restore-state-u64",
+            "restore-state-usize",
+        ],
+    ),
+    ("portable-atomic", &["critical-section", "unsafe-assume-single-core"]),
+];
+
+pub(crate) fn run(cx: &Context, _args: &[String]) -> Result<Outcome> {
+    core_depends_on_little(cx)?;
+    core_has_no_proc_macros(cx)?;
+    no_implementation_is_chosen(cx)?;
+    lock_files_are_current(cx)?;
+    Ok(Outcome::Passed)
+}
+
+fn core_depends_on_little(cx: &Context) -> Result<()> {
+    let strangers = strangers(cx.package("fifolock-core")?);
+    if strangers.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::new(
+        &format!("fifolock-core depends on {}", strangers.join(", ")),
+        &format!("do without, or argue for it in CORE_DEPENDENCIES; it may use {}", CORE_DEPENDENCIES.join(", ")),
+    ))
+}
+
+/// Normal dependencies of a package that the core is not allowed to have.
+fn strangers(package: &Value) -> Vec<&str> {
+    package["dependencies"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter(|dependency| dependency["kind"].is_null())
+        .filter(|dependency| dependency["target"] != CORE_TEST_CFG)
+        .filter_map(|dependency| dependency["name"].as_str())
+        .filter(|name| !CORE_DEPENDENCIES.contains(name))
+        .collect()
+}
+
+fn core_has_no_proc_macros(cx: &Context) -> Result<()> {
+    let sh = &cx.sh;
+    let tree = cmd!(sh, "cargo tree -p fifolock-core --all-features -e normal --prefix none")
+        .read()
+        .or_tell("run the command by itself")?;
+    match tree.lines().find(|line| line.contains("(proc-macro)")) {
+        None => Ok(()),
+        Some(line) => Err(Failure::new(
+            &format!("fifolock-core's tree has a proc macro: {line}"),
+            "`cargo tree -p fifolock-core -e normal` shows who brings it; use a macro by example",
+        )),
+    }
+}
+
+fn no_implementation_is_chosen(cx: &Context) -> Result<()> {
+    let sh = &cx.sh;
+    // Without the defaults, as firmware uses it, and with all there is.
+    let no_std: &[&str] = &["--no-default-features", "--features", "alloc,critical-section,spin"];
+    for features in [no_std, &["--all-features"]] {
+        // All targets: a dependency may be there on a microcontroller only.
+        let tree = cmd!(sh, "cargo tree -p fifolock {features...} -e normal,features --target all --prefix none")
+            .read()
+            .or_tell("run the command by itself")?;
+        if !tree.contains("critical-section feature") {
+            return Err(Failure::new(
+                "fifolock's tree of features has no critical-section",
+                "see whether `cargo tree` prints features differently now, and mend xtask/src/deps.rs",
+            ));
+        }
+        if let Some(choice) = chosen_implementation(&tree) {
+            return Err(Failure::new(
+                &format!("fifolock turns on an implementation: {choice}"),
+                "turn the feature off: the final binary chooses the implementation",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The first line of `cargo tree -e features` that chooses an implementation.
+fn chosen_implementation(tree: &str) -> Option<&str> {
+    tree.lines().find(|line| {
+        BINARYS_CHOICE.iter().any(|(name, features)| {
+            features.iter().any(|feature| line.starts_with(&format!("{name} feature \"{feature}\"")))
+        })
+    })
+}
+
+fn lock_files_are_current(cx: &Context) -> Result<()> {
+    let sh = &cx.sh;
+    for manifest in ["Cargo.toml", "xtask/nostd-check/Cargo.toml"] {
+        cmd!(sh, "cargo tree --locked --quiet --manifest-path {manifest} --depth 0")
+            .ignore_stdout()
+            .run()
+            .or_tell(&format!("run `cargo check --manifest-path {manifest}` and commit Cargo.lock with the change"))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn only_normal_dependencies_of_user_builds_are_strangers() {
+        let package = json!({ "dependencies": [
+            { "name": "heapless", "kind": null, "target": null },
+            { "name": "loom", "kind": null, "target": "cfg(fifolock_loom)" },
+            { "name": "proptest", "kind": "dev", "target": null },
+            { "name": "tokio", "kind": null, "target": null },
+            { "name": "libc", "kind": null, "target": "cfg(unix)" },
+        ]});
+        assert_eq!(strangers(&package), ["tokio", "libc"]);
+    }
+
+    #[test]
+    fn choices_of_an_implementation_are_found() {
+        let harmless = "critical-section feature \"default\"\ncritical-section v1.2.0";
+        assert_eq!(chosen_implementation(harmless), None);
+        let choice = "critical-section feature \"restore-state-bool\"";
+        let tree = format!("{harmless}\n{choice}");
+        assert_eq!(chosen_implementation(&tree), Some(choice));
+        let other = "heapless feature \"std\"";
+        assert_eq!(chosen_implementation(other), None);
+    }
+}

@@ -1,0 +1,130 @@
+//! Every combination of features of the published crates must build: a user
+//! may turn on any of them, and cargo unites what several users turn on.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+use xshell::cmd;
+
+use crate::context::{Context, Failure, OrElse as _, Outcome, Result};
+use crate::lint::is_published;
+
+/// Up to 256 builds a crate; beyond it the combinations need grouping.
+const FEATURES_MAX: usize = 8;
+
+type Features<'a> = BTreeMap<&'a str, Vec<&'a str>>;
+
+pub(crate) fn run(cx: &Context, _args: &[String]) -> Result<Outcome> {
+    let sh = &cx.sh;
+    let target = cx.target.join("features");
+    for package in cx.packages().iter().filter(|package| is_published(package)) {
+        let name = package["name"].as_str().expect("a package has a name");
+        let sets = combinations(&declared(package)).map_err(|count| {
+            Failure::new(
+                &format!("{name} has {count} features; at most {FEATURES_MAX} can be combined"),
+                "build groups of features together in xtask/src/features.rs",
+            )
+        })?;
+        println!("features: {name}: {} combinations", sets.len());
+        for set in sets {
+            let list = set.join(",");
+            println!("features: {name} [{list}]");
+            // One value of RUSTFLAGS for all: the dependencies build once.
+            cmd!(sh, "cargo check --quiet -p {name} --no-default-features --features={list} --target-dir {target}")
+                .quiet()
+                .env("RUSTFLAGS", "-D warnings")
+                .run()
+                .or_tell("a `cfg` that forgets a feature is the usual cause")?;
+        }
+    }
+    Ok(Outcome::Passed)
+}
+
+/// A package's features without `default`, each with the ones that it turns on.
+fn declared(package: &Value) -> Features<'_> {
+    let table = package["features"].as_object();
+    table
+        .into_iter()
+        .flatten()
+        .filter(|(name, _)| *name != "default")
+        .map(|(name, implied)| {
+            let implied = implied.as_array().into_iter().flatten();
+            (name.as_str(), implied.filter_map(Value::as_str).collect())
+        })
+        .collect()
+}
+
+/// All sets of features that differ in what they turn on, the empty one first.
+/// `Err` is the number of features, if that is more than [`FEATURES_MAX`].
+fn combinations<'a>(features: &Features<'a>) -> core::result::Result<Vec<Vec<&'a str>>, usize> {
+    if features.len() > FEATURES_MAX {
+        return Err(features.len());
+    }
+    let mut seen = BTreeSet::new();
+    let mut sets = Vec::new();
+    for bits in 0..1_usize << features.len() {
+        let chosen: Vec<&str> =
+            features.keys().enumerate().filter(|(index, _)| bits >> index & 1 == 1).map(|(_, name)| *name).collect();
+        if seen.insert(closure(&chosen, features)) {
+            sets.push(chosen);
+        }
+    }
+    Ok(sets)
+}
+
+/// The chosen features and all of the same crate that they turn on.
+fn closure<'a>(chosen: &[&'a str], features: &Features<'a>) -> BTreeSet<&'a str> {
+    let mut all = BTreeSet::new();
+    let mut todo = chosen.to_vec();
+    while let Some(name) = todo.pop() {
+        // `dep:x` and `x/y` are no features of this crate and have no entry.
+        if let Some(implied) = features.get(name)
+            && all.insert(name)
+        {
+            todo.extend(implied);
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn sets_that_turn_on_the_same_are_built_once() {
+        let package = json!({ "features": {
+            "default": ["std"],
+            "std": ["alloc", "dep:log", "other/std"],
+            "alloc": [],
+            "spin": [],
+        }});
+        let sets = combinations(&declared(&package)).unwrap();
+        // Of eight, the two with both `std` and `alloc` equal those with `std` alone.
+        assert_eq!(sets.len(), 6);
+        assert_eq!(sets[0], Vec::<&str>::new());
+        assert!(sets.contains(&vec!["alloc", "spin"]));
+    }
+
+    #[test]
+    fn features_that_imply_each_other_end() {
+        let package = json!({ "features": { "a": ["b"], "b": ["a"] } });
+        let sets = combinations(&declared(&package)).unwrap();
+        assert_eq!(sets, [vec![], vec!["a"]]);
+    }
+
+    #[test]
+    fn a_crate_without_features_is_built_once() {
+        let package = json!({ "features": {} });
+        let sets = combinations(&declared(&package)).unwrap();
+        assert_eq!(sets, [Vec::<&str>::new()]);
+    }
+
+    #[test]
+    fn too_many_features_are_refused() {
+        let names: Vec<String> = (0..=FEATURES_MAX).map(|n| format!("f{n}")).collect();
+        let features = names.iter().map(|name| (name.as_str(), vec![])).collect();
+        assert_eq!(combinations(&features), Err(FEATURES_MAX + 1));
+    }
+}

@@ -1,0 +1,226 @@
+//! Steps that read the code and run none of it.
+
+use std::path::Path;
+
+use xshell::cmd;
+
+use crate::context::{Context, Failure, OrElse as _, Outcome, Result};
+use crate::nostd;
+use crate::suites::{LOOM_FEATURES, LOOM_FLAGS, loom_target_dir};
+
+/// The README's test command, which `.ci/run` runs first.
+const TEST_COMMAND: &str = "cargo test --workspace";
+
+/// Checks that README.md tells the command that `.ci/run` runs.
+pub(crate) fn readme(cx: &Context, _args: &[String]) -> Result<Outcome> {
+    for (file, has_command) in [("README.md", tells_command as fn(&str) -> bool), (".ci/run", runs_command)] {
+        let text = cx.sh.read_file(cx.root.join(file)).or_tell("the file belongs in the repository")?;
+        if !has_command(&text) {
+            return Err(Failure::new(
+                &format!("{file} doesn't name the test command, `{TEST_COMMAND}`"),
+                "README.md must have it on a line of its own, and .ci/run must run it; \
+                 if the command changed, change both and xtask/src/lint.rs",
+            ));
+        }
+    }
+    Ok(Outcome::Passed)
+}
+
+fn tells_command(readme: &str) -> bool {
+    readme.lines().any(|line| without_comment(line) == TEST_COMMAND)
+}
+
+fn runs_command(script: &str) -> bool {
+    script.lines().any(|line| without_comment(line).contains(TEST_COMMAND))
+}
+
+/// A line of shell without the comment that may end it.
+fn without_comment(line: &str) -> &str {
+    let line = line.trim();
+    if line.starts_with('#') {
+        return "";
+    }
+    line.split(" #").next().unwrap_or_default().trim_end()
+}
+
+/// Checks that links between the repository's pages lead to files that exist.
+pub(crate) fn links(cx: &Context, _args: &[String]) -> Result<Outcome> {
+    let sh = &cx.sh;
+    let pages = cmd!(sh, "git ls-files --cached --others --exclude-standard -- *.md")
+        .read()
+        .or_tell("run it in a git checkout")?;
+    let mut dead = Vec::new();
+    for page in pages.lines().filter(|page| sh.path_exists(page)) {
+        let text = sh.read_file(page).or_tell("save the page as UTF-8")?;
+        let folder = Path::new(page).parent().unwrap_or(Path::new(""));
+        dead.extend(
+            relative_links(&text)
+                .filter(|link| !sh.path_exists(folder.join(link)))
+                .map(|link| format!("{page}: {link}")),
+        );
+    }
+    if dead.is_empty() {
+        return Ok(Outcome::Passed);
+    }
+    Err(Failure::new(
+        &format!("links lead nowhere: {}", dead.join(", ")),
+        "correct the path, which is relative to the page, or add the file",
+    ))
+}
+
+/// The files that a page of Markdown links to, code blocks left out.
+fn relative_links(text: &str) -> impl Iterator<Item = &str> {
+    let mut in_code = false;
+    text.lines()
+        .filter(move |line| {
+            let fence = line.trim_start().starts_with("```");
+            in_code ^= fence;
+            !in_code && !fence
+        })
+        .flat_map(|line| line.split("](").skip(1))
+        .filter_map(|rest| rest.split([')', ' ', '#']).next())
+        .filter(|link| !link.is_empty() && !link.contains(':'))
+}
+
+pub(crate) fn fmt(cx: &Context, _args: &[String]) -> Result<Outcome> {
+    let sh = &cx.sh;
+    let nostd = nostd::manifest(cx);
+    cmd!(sh, "cargo fmt --all --check").run().or_tell("run `cargo fmt --all`")?;
+    cmd!(sh, "cargo fmt --manifest-path {nostd} --check")
+        .run()
+        .or_tell("run `cargo fmt --manifest-path xtask/nostd-check/Cargo.toml`")?;
+    Ok(Outcome::Passed)
+}
+
+pub(crate) fn clippy(cx: &Context, _args: &[String]) -> Result<Outcome> {
+    let sh = &cx.sh;
+    cmd!(sh, "cargo clippy --workspace --all-targets --all-features -- -D warnings")
+        .run()
+        .or_tell("mend what clippy reports; an `expect` needs a reason")?;
+    // The models are left out of every other build.
+    let target = loom_target_dir(cx);
+    cmd!(
+        sh,
+        "cargo clippy -p fifolock-core --features {LOOM_FEATURES} --lib --tests --target-dir {target} -- -D warnings"
+    )
+    .env("RUSTFLAGS", LOOM_FLAGS)
+    .run()
+    .or_tell("mend what clippy reports in the loom models")?;
+    let (nostd, target) = (nostd::manifest(cx), nostd::target_dir(cx));
+    cmd!(sh, "cargo clippy --manifest-path {nostd} --target-dir {target} -- -D warnings")
+        .run()
+        .or_tell("mend what clippy reports in xtask/nostd-check")?;
+    Ok(Outcome::Passed)
+}
+
+/// Builds the documentation, and once more as docs.rs will, if there is a
+/// nightly: a page that fails there is seen only after publication.
+pub(crate) fn docs(cx: &Context, _args: &[String]) -> Result<Outcome> {
+    let sh = &cx.sh;
+    cmd!(sh, "cargo doc --no-deps --workspace --all-features")
+        .env("RUSTDOCFLAGS", "-D warnings")
+        .run()
+        .or_tell("mend what rustdoc reports; a link to a private item is the usual cause")?;
+    if !has_toolchain(cx, "nightly") {
+        println!("docs: no nightly, so not built as docs.rs does: `rustup toolchain install nightly`");
+        return Ok(Outcome::Passed);
+    }
+    let target = cx.target.join("docsrs");
+    let packages = published_packages(cx);
+    // Warnings of a compiler that changes daily are no errors.
+    cmd!(sh, "rustup run nightly cargo doc --no-deps {packages...} --all-features --target-dir {target}")
+        .env("RUSTDOCFLAGS", "--cfg docsrs")
+        .run()
+        .or_tell("see what `cfg(docsrs)` turns on; the nightly may have renamed a feature")?;
+    Ok(Outcome::Passed)
+}
+
+/// Checks spelling, where the checker is installed.
+pub(crate) fn spelling(cx: &Context, _args: &[String]) -> Result<Outcome> {
+    let sh = &cx.sh;
+    if cmd!(sh, "typos --version").quiet().ignore_stdout().run().is_err() {
+        return Ok(Outcome::Skipped("typos is not installed: run `pipx install typos`".to_owned()));
+    }
+    cmd!(sh, "typos").run().or_tell("run `typos --write-changes`, or allow the word in typos.toml if it is one")?;
+    Ok(Outcome::Passed)
+}
+
+/// Checks the libraries with the oldest compiler that they promise to build
+/// with. Needs rustup, which alone can hold two versions.
+pub(crate) fn msrv(cx: &Context, _args: &[String]) -> Result<Outcome> {
+    let sh = &cx.sh;
+    let version = cx.package("fifolock-core")?["rust_version"]
+        .as_str()
+        .expect("fifolock-core declares a rust-version")
+        .to_owned();
+    if !has_toolchain(cx, &version) {
+        // Not an error in CI either: the public workflow installs the
+        // toolchain, and clippy's `incompatible_msrv` guards everywhere else.
+        return Ok(Outcome::Skipped(format!(
+            "Rust {version} is not installed: run `rustup toolchain install {version}`"
+        )));
+    }
+    let target = cx.target.join("msrv");
+    let packages = published_packages(cx);
+    cmd!(sh, "rustup run {version} cargo check {packages...} --all-features --target-dir {target}")
+        .run()
+        .or_tell("use what the declared rust-version offers, or raise it in Cargo.toml and CHANGELOG.md")?;
+    Ok(Outcome::Passed)
+}
+
+/// Whether rustup has this toolchain; without rustup, none.
+fn has_toolchain(cx: &Context, name: &str) -> bool {
+    let sh = &cx.sh;
+    cmd!(sh, "rustup toolchain list").quiet().read().is_ok_and(|list| list.lines().any(|line| is_toolchain(line, name)))
+}
+
+/// `-p NAME` for every package that is for users.
+fn published_packages(cx: &Context) -> Vec<&str> {
+    cx.packages()
+        .iter()
+        .filter(|package| is_published(package))
+        .filter_map(|package| package["name"].as_str())
+        .flat_map(|name| ["-p", name])
+        .collect()
+}
+
+/// Whether a line of `rustup toolchain list` is this toolchain, of any patch release.
+fn is_toolchain(line: &str, name: &str) -> bool {
+    line.strip_prefix(name).is_some_and(|rest| rest.starts_with(['-', '.']))
+}
+
+/// Whether the package is for users, and not for the project alone.
+pub(crate) fn is_published(package: &serde_json::Value) -> bool {
+    package["publish"].is_null()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_test_command_is_found_where_it_counts() {
+        assert!(tells_command("Run\n\n    cargo test --workspace\n"));
+        assert!(tells_command("cargo test --workspace     # the tests"));
+        assert!(!tells_command("cargo test --workspace --release"));
+        assert!(!tells_command("Run cargo test --workspace often."));
+        assert!(runs_command("limit 9m cargo test --workspace || failed=1"));
+        assert!(!runs_command("  # cargo test --workspace\n"));
+    }
+
+    #[test]
+    fn links_to_files_are_found() {
+        let page = "See [a](docs/A.md#part) and ![b](b.svg \"B\"), not [c](https://c.org) or [d](#d).\n\
+                    ```\n[e](e.md)\n```\n[f](f.md)";
+        let links: Vec<&str> = relative_links(page).collect();
+        assert_eq!(links, ["docs/A.md", "b.svg", "f.md"]);
+    }
+
+    #[test]
+    fn toolchains_are_told_apart() {
+        assert!(is_toolchain("1.88-x86_64-unknown-linux-gnu", "1.88"));
+        assert!(is_toolchain("1.88.0-x86_64-unknown-linux-gnu (active)", "1.88"));
+        assert!(!is_toolchain("1.880-x86_64-unknown-linux-gnu", "1.88"));
+        assert!(!is_toolchain("stable-x86_64-unknown-linux-gnu", "1.88"));
+    }
+}

@@ -1,0 +1,186 @@
+//! The project's checks, as commands. Every job of CI is one of them, so that
+//! a contributor runs exactly what CI runs: `cargo xtask ci`, or one step of it.
+
+mod context;
+mod deps;
+mod features;
+mod lint;
+mod nostd;
+mod suites;
+mod tokio_tests;
+
+use core::fmt::Write as _;
+use core::time::Duration;
+use std::env;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use context::{Context, Failure, Outcome, Result};
+
+/// One command of `cargo xtask`.
+struct Command {
+    name: &'static str,
+    help: &'static str,
+    /// Whether what follows the name is passed on (to `cargo test`, mostly).
+    takes_args: bool,
+    /// Whether `cargo xtask ci` runs it, in the order of [`COMMANDS`].
+    in_ci: bool,
+    run: fn(&Context, &[String]) -> Result<Outcome>,
+}
+
+impl Command {
+    const fn new(name: &'static str, help: &'static str, run: fn(&Context, &[String]) -> Result<Outcome>) -> Self {
+        Self { name, help, takes_args: false, in_ci: true, run }
+    }
+
+    const fn by_hand(mut self) -> Self {
+        self.in_ci = false;
+        self
+    }
+
+    const fn with_args(mut self) -> Self {
+        self.takes_args = true;
+        self
+    }
+}
+
+/// Cheap steps first: a slip in formatting should not cost half an hour.
+const COMMANDS: &[Command] = &[
+    Command::new("ci", "all steps marked *, and a table of how they went", ci).by_hand(),
+    Command::new("test", "the README's test command", suites::test).by_hand().with_args(),
+    Command::new("readme", "README.md tells what CI runs", lint::readme),
+    Command::new("links", "links between pages lead somewhere", lint::links),
+    Command::new("fmt", "formatting (check only)", lint::fmt),
+    Command::new("spelling", "spelling, if typos is installed", lint::spelling),
+    Command::new("deps", "dependency and feature hygiene", deps::run),
+    Command::new("clippy", "clippy, warnings are errors", lint::clippy),
+    Command::new("docs", "documentation, warnings are errors", lint::docs),
+    Command::new("features", "every combination of features", features::run),
+    Command::new("nostd", "no std, no compare-and-swap", nostd::run),
+    Command::new("msrv", "the declared minimum Rust version", lint::msrv),
+    Command::new("loom", "every interleaving of the models", suites::loom).with_args(),
+    Command::new("tokio-tests", "tokio's own tests of its locks, on ours", tokio_tests::run),
+    Command::new("miri", "Miri, both borrow models", suites::miri).by_hand().with_args(),
+];
+
+fn main() -> ExitCode {
+    let mut args = env::args().skip(1);
+    let name = args.next().unwrap_or_default();
+    let args: Vec<String> = args.collect();
+    if matches!(name.as_str(), "" | "help" | "-h" | "--help") {
+        println!("{}", usage());
+        return ExitCode::SUCCESS;
+    }
+    match dispatch(&name, &args) {
+        Ok(Outcome::Passed) => ExitCode::SUCCESS,
+        Ok(Outcome::Skipped(why)) => {
+            eprintln!("\n{name}: SKIPPED: {why}");
+            ExitCode::SUCCESS
+        }
+        Err(failure) => {
+            eprintln!("\n{name}: FAILED: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(name: &str, args: &[String]) -> Result<Outcome> {
+    let Some(command) = COMMANDS.iter().find(|command| command.name == name) else {
+        return Err(Failure::new("there is no such command", &format!("choose one of these:\n{}", usage())));
+    };
+    if !command.takes_args && !args.is_empty() {
+        return Err(Failure::new(
+            &format!("it takes no arguments, but was given `{}`", args.join(" ")),
+            &format!("run `cargo xtask {name}`"),
+        ));
+    }
+    (command.run)(&Context::new()?, args)
+}
+
+fn usage() -> String {
+    let mut text = String::from("cargo xtask COMMAND [ARGS]\n");
+    for command in COMMANDS {
+        let mark = if command.in_ci { '*' } else { ' ' };
+        let args = if command.takes_args { " [ARGS]" } else { "" };
+        let call = format!("{}{args}", command.name);
+        let _ = write!(text, "\n {mark} {call:<16} {}", command.help);
+    }
+    text
+}
+
+/// Runs every step, also after one has failed: one run shows all that is wrong.
+fn ci(cx: &Context, _args: &[String]) -> Result<Outcome> {
+    let mut rows = Vec::new();
+    for command in COMMANDS.iter().filter(|command| command.in_ci) {
+        eprintln!("\n===== {} =====", command.name);
+        let start = Instant::now();
+        let result = (command.run)(cx, &[]);
+        if let Err(failure) = &result {
+            eprintln!("\n{}: FAILED: {failure}", command.name);
+        }
+        rows.push((command.name, result, start.elapsed()));
+    }
+    println!("\n{}", table(&rows));
+    let failed: Vec<&str> = rows.iter().filter(|(_, result, _)| result.is_err()).map(|(name, ..)| *name).collect();
+    if failed.is_empty() {
+        return Ok(Outcome::Passed);
+    }
+    Err(Failure::new(
+        &format!("{} of {} steps failed: {}", failed.len(), rows.len(), failed.join(", ")),
+        "each one's message stands above; `cargo xtask STEP` runs one alone",
+    ))
+}
+
+fn table(rows: &[(&str, Result<Outcome>, Duration)]) -> String {
+    let mut text = format!("{:<12} {:<8} {:>8}", "step", "result", "seconds");
+    for (name, result, duration) in rows {
+        let (word, note) = match result {
+            Ok(Outcome::Passed) => ("pass", String::new()),
+            Ok(Outcome::Skipped(why)) => ("SKIPPED", first_line(why)),
+            Err(failure) => ("FAIL", first_line(&failure.to_string())),
+        };
+        let seconds = duration.as_secs_f64();
+        let row = format!("{name:<12} {word:<8} {seconds:>8.1}  {note}");
+        let _ = write!(text, "\n{}", row.trim_end());
+    }
+    text
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn table_shows_every_outcome_with_its_reason() {
+        let second = Duration::from_secs(1);
+        let text = table(&[
+            ("fmt", Ok(Outcome::Passed), second),
+            ("msrv", Ok(Outcome::Skipped("no toolchain".into())), second),
+            ("docs", Err(Failure::new("a broken link", "mend it")), second),
+        ]);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[1], "fmt          pass          1.0");
+        assert_eq!(lines[2], "msrv         SKIPPED       1.0  no toolchain");
+        assert_eq!(lines[3], "docs         FAIL          1.0  a broken link");
+    }
+
+    #[test]
+    fn unknown_commands_and_stray_arguments_are_refused() {
+        let unknown = dispatch("frmt", &[]).unwrap_err().to_string();
+        assert!(unknown.contains("no such command"), "{unknown}");
+        let stray = dispatch("fmt", &["--all".into()]).unwrap_err().to_string();
+        assert!(stray.contains("takes no arguments"), "{stray}");
+    }
+
+    #[test]
+    fn names_are_unique_and_the_test_command_is_not_repeated_by_ci() {
+        for (index, command) in COMMANDS.iter().enumerate() {
+            assert!(COMMANDS[..index].iter().all(|other| other.name != command.name));
+        }
+        assert!(COMMANDS.iter().any(|command| command.name == "test" && !command.in_ci));
+    }
+}
