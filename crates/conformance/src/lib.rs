@@ -4,7 +4,15 @@
 //! scenarios that other locks fail are `h01_…` to `h13_…`. It is written once and run for every platform. Futures are
 //! polled by hand, with wakers that count: no runtime, no real time, no threads, but where a rule is about those.
 
+pub mod foreign;
+pub mod model;
+pub mod mutex;
+pub mod raw;
+pub mod rwlock;
+pub mod time;
+pub mod time_foreign;
 pub mod tools;
+pub mod until;
 
 /// Makes the tests of a module available to any platform: `rules! { ($) mutex_rules in mutex: m1_…, m2_… }` defines the
 /// macro `mutex_rules!(Platform)`, which expands to one `#[test]` for each rule.

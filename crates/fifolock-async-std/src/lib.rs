@@ -44,9 +44,8 @@ impl Timer for AsyncStd {
     type Instant = Instant;
     type Sleep = Sleep;
 
-    fn sleep(duration: Duration) -> Sleep {
-        // Never ends where the clock does not reach.
-        Sleep::after(duration)
+    fn sleep(duration: Duration) -> Option<Sleep> {
+        Instant::now().checked_add(duration).map(Sleep::at)
     }
 
     fn sleep_until(deadline: Instant) -> Sleep {

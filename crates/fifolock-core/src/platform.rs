@@ -32,9 +32,9 @@ pub trait Timer: Platform {
     /// ends earlier.
     type Sleep: Future;
 
-    /// A future that is ready once `duration` has passed, counted from this call. A duration past the end of the clock
-    /// is one that never ends: this must not overflow or panic for it.
-    fn sleep(duration: Self::Duration) -> Self::Sleep;
+    /// A future that is ready once `duration` has passed, counted from this call; `None` if that is past the end of the
+    /// clock. Such a wait never ends: this must not overflow or panic for it.
+    fn sleep(duration: Self::Duration) -> Option<Self::Sleep>;
 
     /// A future that is ready once it is `deadline`.
     fn sleep_until(deadline: Self::Instant) -> Self::Sleep;

@@ -134,7 +134,7 @@ where
             this.sleep.set(None);
             return Poll::Ready(Ok(guard));
         }
-        poll_sleep(this.acquire, this.sleep, cx, || R::Platform::sleep_until(deadline))
+        poll_sleep(this.acquire, this.sleep, cx, || Some(R::Platform::sleep_until(deadline)))
             .map(|guard| guard.ok_or_else(|| elapsed::<R>(None)))
     }
 }
@@ -147,12 +147,13 @@ fn poll_sleep<R: Request, S: Future>(
     acquire: Pin<&mut Acquire<R>>,
     mut sleep: Pin<&mut Option<S>>,
     cx: &mut Context<'_>,
-    make: impl FnOnce() -> S,
+    make: impl FnOnce() -> Option<S>,
 ) -> Poll<Option<R::Guard>> {
     if sleep.is_none() {
-        sleep.set(Some(make()));
+        sleep.set(make());
     }
-    if sleep.as_mut().as_pin_mut().is_some_and(|sleep| sleep.poll(cx).is_pending()) {
+    // None still: the clock ends before the wait may. The next poll finds the same.
+    if sleep.as_mut().as_pin_mut().is_none_or(|sleep| sleep.poll(cx).is_pending()) {
         return Poll::Pending;
     }
     let outcome = acquire.claim_or_leave();

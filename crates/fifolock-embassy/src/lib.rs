@@ -51,8 +51,8 @@ impl<M: RawMutex + 'static> Timer for Embassy<M> {
     type Instant = Instant;
     type Sleep = Sleep;
 
-    fn sleep(duration: Duration) -> Sleep {
-        Sleep::at(Instant::now().saturating_add(duration))
+    fn sleep(duration: Duration) -> Option<Sleep> {
+        Instant::now().checked_add(duration).map(Sleep::at)
     }
 
     fn sleep_until(deadline: Instant) -> Sleep {

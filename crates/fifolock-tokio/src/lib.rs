@@ -46,9 +46,9 @@ impl Timer for Tokio {
     type Instant = Instant;
     type Sleep = Sleep;
 
-    fn sleep(duration: Duration) -> Sleep {
-        // Tokio takes a duration past the clock's end for one of thirty years.
-        tokio::time::sleep(duration)
+    fn sleep(duration: Duration) -> Option<Sleep> {
+        // `tokio::time::sleep` would take a duration past the clock's end for one of thirty years.
+        Instant::now().checked_add(duration).map(tokio::time::sleep_until)
     }
 
     fn sleep_until(deadline: Instant) -> Sleep {

@@ -7,6 +7,13 @@ use fifolock_core::raw::{RawLock, Word};
 
 std::thread_local! {
     static DEPTH: Cell<u32> = const { Cell::new(0) };
+    static SECTIONS: Cell<usize> = const { Cell::new(0) };
+}
+
+/// How many sections of [`Depth`] locks the thread has entered.
+#[must_use]
+pub fn sections() -> usize {
+    SECTIONS.get()
 }
 
 /// Panics if the thread is inside a section of a [`Depth`] lock. Foreign code calls it (contract K2).
@@ -24,6 +31,7 @@ struct Inside;
 impl Inside {
     fn enter() -> Self {
         DEPTH.set(DEPTH.get() + 1);
+        SECTIONS.set(SECTIONS.get() + 1);
         Self
     }
 }

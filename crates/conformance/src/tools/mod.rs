@@ -1,9 +1,18 @@
 //! What the rules are tested with.
 
+pub mod clock;
 mod depth;
+mod hook;
+mod panics;
+mod random;
+mod task;
 mod waker;
 
-pub use depth::{Depth, Watched, assert_outside};
+pub use depth::{Depth, Watched, assert_outside, sections};
+pub use hook::{Hook, Slot, hook};
+pub use panics::panics;
+pub use random::Random;
+pub use task::Task;
 pub use waker::{Count, Hooks, counting_waker, hooked_waker};
 
 use core::future::Future;

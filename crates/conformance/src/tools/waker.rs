@@ -2,9 +2,9 @@
 
 use super::assert_outside;
 use core::fmt;
+use core::sync::atomic::{AtomicUsize, Ordering};
 use core::task::{RawWaker, RawWakerVTable, Waker};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How often a waker was woken, and how many of it there are.
 #[derive(Debug, Default)]

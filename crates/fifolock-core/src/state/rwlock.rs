@@ -174,7 +174,7 @@ impl RwState {
     /// | of the window | no (W7) | another member will get the share; one less waits |
     #[inline(always)]
     pub(crate) fn leave_reader(&mut self, ticket: u32) -> Action {
-        let of_the_window = self.counts.reserved > 0 && ticket != self.counts.ticket;
+        let of_the_window = ticket != self.counts.ticket;
         self.counts.window -= u32::from(of_the_window);
         if of_the_window && self.counts.window < self.counts.reserved {
             self.counts.reserved -= 1;

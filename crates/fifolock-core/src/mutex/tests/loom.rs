@@ -103,8 +103,8 @@ impl Timer for Over {
     type Instant = Duration;
     type Sleep = Ready<()>;
 
-    fn sleep(_: Duration) -> Ready<()> {
-        core::future::ready(())
+    fn sleep(_: Duration) -> Option<Ready<()>> {
+        Some(core::future::ready(()))
     }
 
     fn sleep_until(_: Duration) -> Ready<()> {

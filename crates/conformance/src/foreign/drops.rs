@@ -1,0 +1,236 @@
+//! K10: what is dropped before what.
+
+use crate::tools::{Slot, Task, panics};
+use core::future::{Future, pending};
+use fifolock_core::mutex::{MappedMutexGuard, MutexGuard, OwnedMappedMutexGuard, OwnedMutexGuard};
+use fifolock_core::platform::Platform;
+use fifolock_core::rwlock::{
+    OwnedRwLockMappedWriteGuard, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLockMappedWriteGuard, RwLockReadGuard,
+    RwLockWriteGuard,
+};
+use fifolock_core::{Mutex, RwLock};
+use std::sync::Arc;
+
+/// Calls its closure when it is dropped.
+struct OnDrop<F: FnMut()>(F);
+
+impl<F: FnMut()> Drop for OnDrop<F> {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
+/// Cancels a run while somebody waits behind it. Its body held something whose drop said, in `seen`, whether the lock was
+/// still held.
+#[track_caller]
+fn cancelled<R: Future, W: Future>(run: R, waiter: W, seen: &Slot<bool>) -> W::Output {
+    let mut run = Task::new(run);
+    run.pending();
+    let mut waiter = Task::queued(waiter);
+    assert_eq!(seen.take(), None);
+    run.cancel();
+    assert_eq!(seen.take(), Some(true), "released before the user's future was dropped");
+    assert_eq!(waiter.wakes(), 1);
+    waiter.ready()
+}
+
+pub(super) fn k10_a_cancelled_run_drops_the_users_future_before_it_releases<P: Platform>() {
+    let seen = Slot::new();
+
+    let mutex = Mutex::<_, P>::new(());
+    let run = mutex.run_exclusive(async |()| {
+        let _local = OnDrop(|| seen.put(mutex.is_locked()));
+        pending::<()>().await;
+    });
+    drop(cancelled(run, mutex.lock(), &seen));
+
+    let lock = RwLock::<_, P>::new(());
+    let run = lock.run_exclusive(async |()| {
+        let _local = OnDrop(|| seen.put(lock.state().writer));
+        pending::<()>().await;
+    });
+    drop(cancelled(run, lock.read(), &seen));
+
+    let run = lock.run_shared(async |()| {
+        let _local = OnDrop(|| seen.put(lock.state().readers == 1));
+        pending::<()>().await;
+    });
+    drop(cancelled(run, lock.write(), &seen));
+    assert!(lock.try_write().is_ok());
+}
+
+pub(super) fn k10_a_finished_run_drops_the_users_future_before_it_releases<P: Platform>() {
+    let seen = Slot::new();
+
+    let mutex = Mutex::<_, P>::new(());
+    let captured = OnDrop(|| seen.put(mutex.is_locked()));
+    Task::new(mutex.run_exclusive(async move |()| _ = &captured)).ready();
+    assert_eq!(seen.take(), Some(true));
+    let captured = OnDrop(|| seen.put(mutex.is_locked()));
+    let mut run = Task::new(mutex.run_exclusive(async move |()| {
+        let _local = captured;
+        panic!("the body panics");
+    }));
+    assert_eq!(panics(|| run.poll().is_ready()), "the body panics");
+    assert_eq!(seen.take(), Some(true));
+    assert!(mutex.try_lock().is_ok());
+
+    let lock = RwLock::<_, P>::new(());
+    let captured = OnDrop(|| seen.put(lock.state().writer));
+    Task::new(lock.run_exclusive(async move |()| _ = &captured)).ready();
+    assert_eq!(seen.take(), Some(true));
+    let captured = OnDrop(|| seen.put(lock.state().readers == 1));
+    Task::new(lock.run_shared(async move |()| _ = &captured)).ready();
+    assert_eq!(seen.take(), Some(true));
+    assert!(lock.try_write().is_ok());
+}
+
+/// Panics in a closure of `run_…` and map methods.
+fn fails<T>() -> T {
+    panic!("the closure panics")
+}
+
+/// Two wait for the lock; the panicking release must reach the first and only the first, which a second one would not.
+#[track_caller]
+fn mutex_releases_once<P: Platform, G>(mutex: &Mutex<[u8; 2], P>, guard: G, map: impl FnOnce(G)) {
+    let mut first = Task::queued(mutex.lock());
+    let mut second = Task::queued(mutex.lock());
+    assert_eq!(panics(|| map(guard)), "the closure panics");
+    assert_eq!((first.wakes(), second.wakes()), (1, 0));
+    drop(first.ready());
+    drop(second.ready());
+    assert!(mutex.try_lock().is_ok());
+}
+
+pub(super) fn k10_a_map_that_panics_releases_a_mutex_once<P: Platform>() {
+    let mutex = Arc::new(Mutex::<[u8; 2], P>::new([1, 2]));
+    let locked = || mutex.try_lock().expect("free");
+    let mapped = || MutexGuard::map(locked(), |data| &mut data[0]);
+    let owned = || Arc::clone(&mutex).try_lock_owned().expect("free");
+    let owned_mapped = || OwnedMutexGuard::map(owned(), |data| &mut data[0]);
+
+    mutex_releases_once(&mutex, locked(), |guard| drop(MutexGuard::map(guard, |_| -> &mut u8 { fails() })));
+    mutex_releases_once(&mutex, locked(), |guard| {
+        drop(MutexGuard::try_map(guard, |_| -> Option<&mut u8> { fails() }));
+    });
+    mutex_releases_once(&mutex, mapped(), |guard| drop(MappedMutexGuard::map(guard, |_| -> &mut u8 { fails() })));
+    mutex_releases_once(&mutex, mapped(), |guard| {
+        drop(MappedMutexGuard::try_map(guard, |_| -> Option<&mut u8> { fails() }));
+    });
+    mutex_releases_once(&mutex, owned(), |guard| drop(OwnedMutexGuard::map(guard, |_| -> &mut u8 { fails() })));
+    mutex_releases_once(&mutex, owned(), |guard| {
+        drop(OwnedMutexGuard::try_map(guard, |_| -> Option<&mut u8> { fails() }));
+    });
+    mutex_releases_once(&mutex, owned_mapped(), |guard| {
+        drop(OwnedMappedMutexGuard::map(guard, |_| -> &mut u8 { fails() }));
+    });
+    mutex_releases_once(&mutex, owned_mapped(), |guard| {
+        drop(OwnedMappedMutexGuard::try_map(guard, |_| -> Option<&mut u8> { fails() }));
+    });
+}
+
+/// A reader beside the guard stays, a writer waits: it is woken by neither the panic nor a second release, but by the
+/// reader that stayed.
+#[track_caller]
+fn read_releases_once<P: Platform, G>(lock: &RwLock<[u8; 2], P>, guard: G, map: impl FnOnce(G)) {
+    let beside = lock.try_read().expect("readers only");
+    let mut writer = Task::queued(lock.write());
+    assert_eq!(panics(|| map(guard)), "the closure panics");
+    assert_eq!((lock.state().readers, writer.wakes()), (1, 0));
+    drop(beside);
+    assert_eq!(writer.wakes(), 1);
+    drop(writer.ready());
+    assert!(lock.try_write().is_ok());
+}
+
+pub(super) fn k10_a_map_that_panics_releases_a_read_lock_once<P: Platform>() {
+    let lock = Arc::new(RwLock::<[u8; 2], P>::new([1, 2]));
+    let reading = || lock.try_read().expect("free");
+    let owned = || Arc::clone(&lock).try_read_owned().expect("free");
+
+    read_releases_once(&lock, reading(), |guard| drop(RwLockReadGuard::map(guard, |_| -> &u8 { fails() })));
+    read_releases_once(&lock, reading(), |guard| {
+        drop(RwLockReadGuard::try_map(guard, |_| -> Option<&u8> { fails() }));
+    });
+    read_releases_once(&lock, owned(), |guard| drop(OwnedRwLockReadGuard::map(guard, |_| -> &u8 { fails() })));
+    read_releases_once(&lock, owned(), |guard| {
+        drop(OwnedRwLockReadGuard::try_map(guard, |_| -> Option<&u8> { fails() }));
+    });
+}
+
+/// As for the mutex.
+#[track_caller]
+fn write_releases_once<P: Platform, G>(lock: &RwLock<[u8; 2], P>, guard: G, map: impl FnOnce(G)) {
+    let mut first = Task::queued(lock.write());
+    let mut second = Task::queued(lock.write());
+    assert_eq!(panics(|| map(guard)), "the closure panics");
+    assert_eq!((first.wakes(), second.wakes()), (1, 0));
+    drop(first.ready());
+    drop(second.ready());
+    assert!(lock.try_write().is_ok());
+}
+
+pub(super) fn k10_a_map_that_panics_releases_a_write_lock_once<P: Platform>() {
+    let lock = Arc::new(RwLock::<[u8; 2], P>::new([1, 2]));
+    let writing = || lock.try_write().expect("free");
+    let mapped = || RwLockWriteGuard::into_mapped(writing());
+    let owned = || Arc::clone(&lock).try_write_owned().expect("free");
+    let owned_mapped = || OwnedRwLockWriteGuard::into_mapped(owned());
+
+    write_releases_once(&lock, writing(), |guard| drop(RwLockWriteGuard::map(guard, |_| -> &mut u8 { fails() })));
+    write_releases_once(&lock, writing(), |guard| {
+        drop(RwLockWriteGuard::try_map(guard, |_| -> Option<&mut u8> { fails() }));
+    });
+    write_releases_once(&lock, writing(), |guard| {
+        drop(RwLockWriteGuard::downgrade_map(guard, |_| -> &u8 { fails() }));
+    });
+    write_releases_once(&lock, writing(), |guard| {
+        drop(RwLockWriteGuard::try_downgrade_map(guard, |_| -> Option<&u8> { fails() }));
+    });
+    write_releases_once(&lock, mapped(), |guard| {
+        drop(RwLockMappedWriteGuard::map(guard, |_| -> &mut u8 { fails() }));
+    });
+    write_releases_once(&lock, mapped(), |guard| {
+        drop(RwLockMappedWriteGuard::try_map(guard, |_| -> Option<&mut u8> { fails() }));
+    });
+    write_releases_once(&lock, owned(), |guard| {
+        drop(OwnedRwLockWriteGuard::map(guard, |_| -> &mut u8 { fails() }));
+    });
+    write_releases_once(&lock, owned(), |guard| {
+        drop(OwnedRwLockWriteGuard::try_map(guard, |_| -> Option<&mut u8> { fails() }));
+    });
+    write_releases_once(&lock, owned(), |guard| {
+        drop(OwnedRwLockWriteGuard::downgrade_map(guard, |_| -> &u8 { fails() }));
+    });
+    write_releases_once(&lock, owned(), |guard| {
+        drop(OwnedRwLockWriteGuard::try_downgrade_map(guard, |_| -> Option<&u8> { fails() }));
+    });
+    write_releases_once(&lock, owned_mapped(), |guard| {
+        drop(OwnedRwLockMappedWriteGuard::map(guard, |_| -> &mut u8 { fails() }));
+    });
+    write_releases_once(&lock, owned_mapped(), |guard| {
+        drop(OwnedRwLockMappedWriteGuard::try_map(guard, |_| -> Option<&mut u8> { fails() }));
+    });
+}
+
+pub(super) fn k10_a_map_that_panics_gives_the_arc_back<P: Platform>() {
+    let mutex = Arc::new(Mutex::<u8, P>::new(1));
+    let guard = Arc::clone(&mutex).try_lock_owned().expect("free");
+    panics(|| drop(OwnedMutexGuard::map(guard, |_| -> &mut u8 { fails() })));
+    assert_eq!(Arc::strong_count(&mutex), 1);
+    let guard = Arc::clone(&mutex).try_lock_owned().expect("free");
+    let guard = OwnedMutexGuard::map(guard, |data| data);
+    panics(|| drop(OwnedMappedMutexGuard::try_map(guard, |_| -> Option<&mut u8> { fails() })));
+    assert_eq!(Arc::strong_count(&mutex), 1);
+
+    let lock = Arc::new(RwLock::<u8, P>::new(1));
+    let guard = Arc::clone(&lock).try_read_owned().expect("free");
+    panics(|| drop(OwnedRwLockReadGuard::map(guard, |_| -> &u8 { fails() })));
+    assert_eq!(Arc::strong_count(&lock), 1);
+    let guard = Arc::clone(&lock).try_write_owned().expect("free");
+    panics(|| drop(OwnedRwLockWriteGuard::map(guard, |_| -> &mut u8 { fails() })));
+    assert_eq!(Arc::strong_count(&lock), 1);
+    let guard = Arc::clone(&lock).try_write_owned().expect("free");
+    panics(|| drop(OwnedRwLockWriteGuard::downgrade_map(guard, |_| -> &u8 { fails() })));
+    assert_eq!(Arc::strong_count(&lock), 1);
+}

@@ -1,0 +1,495 @@
+//! The rules of time that need a clock which tells how it is used, calls back, or panics: T1, T2, T4, contract K2 and
+//! K10, the kind of fault K13, and the scenario H06 (e).
+
+use crate::time::fixture::{self, Fixture, Guard, State, Waiting, assert_armed, assert_elapsed, ms};
+use crate::tools::clock::{ManualTimer, Use, forbid_clock, on_next, uses};
+use crate::tools::{Slot, Task, panics};
+use core::cell::Cell;
+use core::future::pending;
+use core::task::Poll;
+use core::time::Duration;
+
+crate::rules! { ($) time_foreign_rules in time_foreign where ManualTimer:
+    t1_a_lock_that_is_got_at_once_uses_no_clock,
+    t1_a_wait_makes_one_sleep_and_asks_for_the_time_once,
+    t1_a_granted_operation_does_not_poll_its_sleep,
+    t2_zero_uses_no_clock,
+    t2_a_late_deadline_makes_no_sleep,
+    t2_the_clock_is_read_after_the_attempt_and_before_queueing,
+    t2_a_lock_that_becomes_free_while_the_clock_is_read_is_taken,
+    t4_a_grant_while_the_sleep_is_polled_wins,
+    t4_a_grant_while_the_sleep_is_polled_comes_before_the_next,
+    t4_a_grant_while_a_pending_sleep_is_polled_is_kept,
+    t4_a_grant_while_the_sleep_is_made_wins,
+    k2_the_clock_may_use_the_lock,
+    k10_a_waiter_leaves_before_its_sleep_is_dropped,
+    k10_a_grant_is_passed_on_before_the_sleep_is_dropped,
+    k10_a_claim_comes_before_the_sleep_is_dropped,
+    k10_run_drops_what_runs_before_the_guard,
+    k13_a_panicking_clock_leaves_nothing_behind,
+    k13_a_panicking_timer_keeps_the_place,
+    k13_a_panicking_sleep_keeps_the_place,
+    k13_a_panicking_drop_of_the_sleep_loses_no_grant,
+    h06_e_a_clock_that_panics_is_not_asked,
+}
+
+const FREE: State = State { owners: 0, waiters: 0 };
+const OWNED: State = State { owners: 1, waiters: 0 };
+const CONTENDED: State = State { owners: 1, waiters: 1 };
+
+/// Leaves `held` for the hook to drop: what a clock does that releases the lock.
+fn release_on_next(used: Use, held: Guard<'static>) {
+    on_next(used, move || drop(held));
+}
+
+fn t1_a_lock_that_is_got_at_once_uses_no_clock<P: ManualTimer>() {
+    Fixture::<P>::every(|f| {
+        forbid_clock(|| {
+            drop(Task::new(f.timed(ms(10))).ready().expect("the lock is free"));
+            assert_eq!(Task::new(f.run(ms(10), async || ())).ready(), Ok(()));
+        });
+        f.assert_free();
+    });
+}
+
+fn t1_a_wait_makes_one_sleep_and_asks_for_the_time_once<P: ManualTimer>() {
+    Fixture::<P>::every(|f| {
+        let held = f.hold();
+        let mut waiting = Task::new(f.timed(ms(10)));
+        assert_eq!((uses(Use::Sleep), uses(Use::Now)), (0, 0), "before the first poll");
+        for _ in 0..5 {
+            waiting.pending();
+            assert_armed::<P>(1);
+        }
+        let looks = usize::from(f.limit == fixture::Limit::Deadline);
+        assert_eq!((uses(Use::Sleep), uses(Use::Now)), (1, looks));
+        P::advance(ms(10));
+        assert_elapsed(&mut waiting);
+        assert_eq!((uses(Use::Sleep), uses(Use::Now), uses(Use::Drop)), (1, looks, 1));
+        drop(held);
+    });
+}
+
+fn t1_a_granted_operation_does_not_poll_its_sleep<P: ManualTimer>() {
+    Fixture::<P>::every(|f| {
+        let held = f.hold();
+        let mut waiting = f.wait(ms(10));
+        drop(held);
+        P::advance(ms(10));
+        let polls = uses(Use::Poll);
+        drop(waiting.ready().expect("it was granted"));
+        assert_eq!(uses(Use::Poll), polls);
+    });
+}
+
+fn t2_zero_uses_no_clock<P: ManualTimer>() {
+    Fixture::<P>::every_timeout(|f| {
+        let refused = || {
+            forbid_clock(|| assert!(Task::new(f.with_timeout(Duration::ZERO)).ready().is_err()));
+        };
+        refused();
+        let _held = f.hold();
+        refused();
+    });
+}
+
+fn t2_a_late_deadline_makes_no_sleep<P: ManualTimer>() {
+    Fixture::<P>::every_deadline(|f| {
+        let _held = f.hold();
+        for deadline in [P::past_instant(), P::instant_in(Duration::ZERO)] {
+            assert_elapsed(&mut Task::new(f.with_deadline(deadline)));
+        }
+        assert_eq!((uses(Use::Sleep), uses(Use::Now)), (0, 2));
+    });
+}
+
+fn t2_the_clock_is_read_after_the_attempt_and_before_queueing<P: ManualTimer>() {
+    for after in [Duration::ZERO, ms(10)] {
+        Fixture::<P>::every_deadline(|f| {
+            let held = f.hold();
+            let seen = Slot::new();
+            on_next(Use::Now, {
+                let (f, seen) = (f.clone(), seen.clone());
+                move || seen.put(f.state())
+            });
+            let ended = Task::new(f.timed(after)).poll().is_ready();
+            assert_eq!(ended, after.is_zero());
+            assert_eq!(seen.take(), Some(OWNED), "while the clock is read");
+            drop(held);
+        });
+    }
+}
+
+fn t2_a_lock_that_becomes_free_while_the_clock_is_read_is_taken<P: ManualTimer>() {
+    Fixture::<P>::every_deadline(|f| {
+        // In time: the lock is free when it would queue.
+        release_on_next(Use::Now, f.hold());
+        drop(Task::new(f.timed(ms(10))).ready().expect("the lock is free"));
+        assert_eq!(uses(Use::Sleep), 0);
+        // Late: its one attempt was before.
+        release_on_next(Use::Now, f.hold());
+        assert_elapsed(&mut Task::new(f.with_deadline(P::past_instant())));
+        f.assert_free();
+    });
+}
+
+fn t4_a_grant_while_the_sleep_is_polled_wins<P: ManualTimer>() {
+    Fixture::<P>::every(|f| {
+        let held = f.hold();
+        let mut waiting = f.wait(ms(10));
+        P::advance(ms(10));
+        release_on_next(Use::Poll, held);
+        let guard = waiting.ready().expect("it was granted, if late");
+        assert_eq!(f.state(), OWNED);
+        assert_armed::<P>(0);
+        drop(guard);
+        f.assert_free();
+    });
+}
+
+fn t4_a_grant_while_the_sleep_is_polled_comes_before_the_next<P: ManualTimer>() {
+    Fixture::<P>::every_exclusive(|f| {
+        let held = f.hold();
+        let mut waiting = f.wait(ms(10));
+        let mut next = Task::queued(f.plain());
+        P::advance(ms(10));
+        release_on_next(Use::Poll, held);
+        let guard = waiting.ready().expect("it was granted, if late");
+        assert_eq!(next.wakes(), 0);
+        next.pending();
+        assert_eq!(f.state(), CONTENDED);
+        drop(guard);
+        assert_eq!(next.wakes(), 1);
+        drop(next.ready());
+        f.assert_free();
+    });
+}
+
+fn t4_a_grant_while_a_pending_sleep_is_polled_is_kept<P: ManualTimer>() {
+    for first_poll in [true, false] {
+        Fixture::<P>::every(|f| {
+            let held = f.hold();
+            let mut waiting = if first_poll { Task::new(f.timed(ms(10))) } else { f.wait(ms(10)) };
+            release_on_next(Use::Poll, held);
+            guard_now_or_soon::<P>(f, &mut waiting);
+        });
+    }
+}
+
+/// It was granted during the poll: the guard, or a wake and the guard at the next poll, when its time is over.
+#[track_caller]
+fn guard_now_or_soon<P: ManualTimer>(f: &Fixture<P>, waiting: &mut Waiting<'_>) {
+    let outcome = match waiting.poll() {
+        Poll::Ready(outcome) => outcome,
+        Poll::Pending => {
+            assert_eq!(waiting.wakes(), 1, "granted, and not told");
+            P::advance(ms(1000));
+            waiting.ready()
+        }
+    };
+    let guard = outcome.expect("it was granted");
+    assert_eq!(f.state(), OWNED);
+    assert_armed::<P>(0);
+    drop(guard);
+    f.assert_free();
+}
+
+fn t4_a_grant_while_the_sleep_is_made_wins<P: ManualTimer>() {
+    Fixture::<P>::every(|f| {
+        release_on_next(Use::Sleep, f.hold());
+        guard_now_or_soon(f, &mut Task::new(f.timed(ms(10))));
+    });
+    // Its time is over, too, by the time that the sleep is polled.
+    Fixture::<P>::every(|f| {
+        let held = f.hold();
+        let mut waiting = Task::new(f.timed(ms(10)));
+        on_next(Use::Sleep, move || drop(held));
+        on_next(Use::Poll, || P::advance(ms(10)));
+        let guard = waiting.ready().expect("it was granted in time");
+        drop(guard);
+        f.assert_free();
+    });
+}
+
+/// What a clock does with a lock that is held: look, try, wait a moment, and go.
+fn use_the_lock<P: ManualTimer>(f: &Fixture<P>) {
+    let before = f.state();
+    assert!(f.try_hold().is_none());
+    let mut passing = Task::queued(f.plain());
+    assert_eq!(f.state(), State { waiters: before.waiters + 1, ..before });
+    passing.cancel();
+    assert_eq!(f.state(), before);
+}
+
+fn k2_the_clock_may_use_the_lock<P: ManualTimer>() {
+    Fixture::<P>::every(|f| {
+        let held = f.hold();
+        let hook = |used| {
+            let f = f.clone();
+            on_next(used, move || use_the_lock(&f));
+        };
+        hook(Use::Sleep);
+        hook(Use::Poll);
+        if f.limit == fixture::Limit::Deadline {
+            hook(Use::Now);
+        }
+        let mut waiting = f.wait(ms(10));
+        // The sleep's drop: on time-out, on claim, on drop.
+        P::advance(ms(10));
+        hook(Use::Drop);
+        assert_elapsed(&mut waiting);
+
+        let mut waiting = f.wait(ms(10));
+        hook(Use::Drop);
+        waiting.cancel();
+
+        let mut waiting = f.wait(ms(10));
+        drop(held);
+        hook(Use::Drop);
+        drop(waiting.ready().expect("it was granted"));
+        f.assert_free();
+    });
+}
+
+/// What the lock's state is when the next sleep is dropped.
+fn state_on_drop<P: ManualTimer>(f: &Fixture<P>) -> Slot<State> {
+    let seen = Slot::new();
+    on_next(Use::Drop, {
+        let (f, seen) = (f.clone(), seen.clone());
+        move || seen.put(f.state())
+    });
+    seen
+}
+
+fn k10_a_waiter_leaves_before_its_sleep_is_dropped<P: ManualTimer>() {
+    Fixture::<P>::every(|f| {
+        let _held = f.hold();
+        let mut waiting = f.wait(ms(10));
+        let seen = state_on_drop(f);
+        waiting.cancel();
+        assert_eq!(seen.take(), Some(OWNED), "the future was dropped");
+
+        let mut waiting = f.wait(ms(10));
+        let seen = state_on_drop(f);
+        P::advance(ms(10));
+        assert_elapsed(&mut waiting);
+        assert_eq!(seen.take(), Some(OWNED), "its time was over");
+    });
+}
+
+fn k10_a_grant_is_passed_on_before_the_sleep_is_dropped<P: ManualTimer>() {
+    Fixture::<P>::every(|f| {
+        // To nobody.
+        let held = f.hold();
+        let mut waiting = f.wait(ms(10));
+        drop(held);
+        let seen = state_on_drop(f);
+        waiting.cancel();
+        assert_eq!(seen.take(), Some(FREE));
+        // To the next.
+        let held = f.hold();
+        let mut waiting = f.wait(ms(10));
+        drop(held);
+        let mut next = Task::queued(f.plain());
+        assert_eq!(f.state(), CONTENDED);
+        let seen = state_on_drop(f);
+        waiting.cancel();
+        assert_eq!(seen.take(), Some(OWNED));
+        drop(next.ready());
+    });
+}
+
+fn k10_a_claim_comes_before_the_sleep_is_dropped<P: ManualTimer>() {
+    for late in [false, true] {
+        Fixture::<P>::every(|f| {
+            let held = f.hold();
+            let mut waiting = f.wait(ms(10));
+            let mut next = None;
+            if late {
+                // Claimed after the sleep's poll.
+                P::advance(ms(10));
+                release_on_next(Use::Poll, held);
+            } else {
+                drop(held);
+                next = Some(Task::queued(f.plain()));
+            }
+            let seen = state_on_drop(f);
+            let guard = waiting.ready().expect("it was granted");
+            assert_eq!(seen.take(), Some(if late { OWNED } else { CONTENDED }));
+            drop(guard);
+            drop(next.as_mut().map(Task::ready));
+            drop(next);
+            f.assert_free();
+        });
+    }
+}
+
+fn k10_run_drops_what_runs_before_the_guard<P: ManualTimer>() {
+    struct Look<'a, P: ManualTimer>(&'a Fixture<P>, &'a Cell<Option<State>>);
+    impl<P: ManualTimer> Drop for Look<'_, P> {
+        fn drop(&mut self) {
+            self.1.set(Some(self.0.state()));
+        }
+    }
+    Fixture::<P>::every_timeout(|f| {
+        let seen = Cell::new(None);
+        let look = Look(f, &seen);
+        let mut run = Task::queued(f.run(ms(10), async move || {
+            let _look = look;
+            pending::<()>().await;
+        }));
+        assert_eq!((seen.get(), f.state()), (None, OWNED));
+        run.cancel();
+        assert_eq!(seen.get(), Some(OWNED));
+        f.assert_free();
+    });
+}
+
+fn panic_on_next(used: Use) {
+    on_next(used, || panic!("the clock strikes"));
+}
+
+/// The poll panics with the clock's panic.
+#[track_caller]
+fn assert_strikes<F: Future>(waiting: &mut Task<F>) {
+    assert_eq!(panics(|| waiting.poll().is_ready()), "the clock strikes");
+}
+
+fn k13_a_panicking_clock_leaves_nothing_behind<P: ManualTimer>() {
+    Fixture::<P>::every_deadline(|f| {
+        let held = f.hold();
+        panic_on_next(Use::Now);
+        let mut waiting = Task::new(f.timed(ms(10)));
+        assert_strikes(&mut waiting);
+        assert_eq!(f.state(), OWNED);
+        assert_eq!(waiting.wakers_kept(), 0);
+        // It has not begun to wait; so it can begin again.
+        waiting.pending();
+        assert_eq!(f.state(), CONTENDED);
+        drop(held);
+        drop(waiting.ready().expect("it was granted"));
+        f.assert_free();
+    });
+}
+
+fn k13_a_panicking_timer_keeps_the_place<P: ManualTimer>() {
+    strikes_and_keeps_its_place::<P>(Use::Sleep);
+}
+
+fn k13_a_panicking_sleep_keeps_the_place<P: ManualTimer>() {
+    strikes_and_keeps_its_place::<P>(Use::Poll);
+}
+
+fn strikes_and_keeps_its_place<P: ManualTimer>(used: Use) {
+    // Polled again, it has its turn.
+    Fixture::<P>::every(|f| {
+        let held = f.hold();
+        panic_on_next(used);
+        let mut waiting = Task::new(f.timed(ms(10)));
+        assert_strikes(&mut waiting);
+        waiting.pending();
+        drop(held);
+        drop(waiting.ready().expect("it was granted"));
+        assert_armed::<P>(0);
+        f.assert_free();
+    });
+    // Granted without another poll, and dropped: the next has its turn.
+    Fixture::<P>::every(|f| {
+        let held = f.hold();
+        panic_on_next(used);
+        let mut waiting = Task::new(f.timed(ms(10)));
+        assert_strikes(&mut waiting);
+        drop(held);
+        let mut next = Task::queued(f.plain());
+        drop(waiting);
+        assert_eq!(next.wakes(), 1);
+        drop(next.ready());
+        assert_armed::<P>(0);
+        f.assert_free();
+    });
+    // Dropped before anything else: it is in nobody's way.
+    Fixture::<P>::every(|f| {
+        let held = f.hold();
+        panic_on_next(used);
+        let mut waiting = Task::new(f.timed(ms(10)));
+        assert_strikes(&mut waiting);
+        drop(waiting);
+        assert_eq!(f.state(), OWNED);
+        drop(held);
+        f.assert_free();
+    });
+    // Granted by the clock, which then panics.
+    Fixture::<P>::every(|f| {
+        let held = f.hold();
+        on_next(used, move || {
+            drop(held);
+            panic!("the clock strikes");
+        });
+        let mut waiting = Task::new(f.timed(ms(10)));
+        assert_strikes(&mut waiting);
+        assert_eq!(f.state(), OWNED, "granted, not claimed");
+        drop(waiting.ready().expect("it was granted"));
+        f.assert_free();
+    });
+}
+
+fn k13_a_panicking_drop_of_the_sleep_loses_no_grant<P: ManualTimer>() {
+    // When the guard would have been returned.
+    Fixture::<P>::every(|f| {
+        let held = f.hold();
+        let mut waiting = f.wait(ms(10));
+        drop(held);
+        let mut next = Task::queued(f.plain());
+        panic_on_next(Use::Drop);
+        assert_strikes(&mut waiting);
+        assert_eq!(next.wakes(), 1);
+        drop(next.ready());
+        drop(waiting);
+        f.assert_free();
+    });
+    // When the guard would have been returned after the sleep's poll.
+    Fixture::<P>::every(|f| {
+        let held = f.hold();
+        let mut waiting = f.wait(ms(10));
+        P::advance(ms(10));
+        release_on_next(Use::Poll, held);
+        panic_on_next(Use::Drop);
+        assert_strikes(&mut waiting);
+        f.assert_free();
+    });
+    // When the time was over.
+    Fixture::<P>::every(|f| {
+        let held = f.hold();
+        let mut waiting = f.wait(ms(10));
+        P::advance(ms(10));
+        panic_on_next(Use::Drop);
+        assert_strikes(&mut waiting);
+        assert_eq!(f.state(), OWNED);
+        drop((held, waiting));
+        f.assert_free();
+    });
+    // When the future is dropped, granted.
+    Fixture::<P>::every(|f| {
+        let held = f.hold();
+        let mut waiting = f.wait(ms(10));
+        drop(held);
+        let mut next = Task::queued(f.plain());
+        panic_on_next(Use::Drop);
+        panics(|| waiting.cancel());
+        assert_eq!(next.wakes(), 1);
+        drop(next.ready());
+        f.assert_free();
+    });
+}
+
+fn h06_e_a_clock_that_panics_is_not_asked<P: ManualTimer>() {
+    Fixture::<P>::every(|f| {
+        for limit in [ms(10), Duration::from_secs(1_000_000)] {
+            forbid_clock(|| drop(Task::new(f.timed(limit)).ready().expect("the lock is free")));
+        }
+    });
+    Fixture::<P>::every_deadline(|f| {
+        let late = P::past_instant();
+        forbid_clock(|| drop(Task::new(f.with_deadline(late)).ready().expect("the lock is free")));
+    });
+}

@@ -1,0 +1,254 @@
+//! Clocks that a test sets: a manual one, and what any other must offer so that the same rules run on it.
+
+mod paused_tokio;
+
+use super::{Depth, assert_outside};
+use core::cell::RefCell;
+use core::fmt;
+use core::future::Future;
+use core::marker::{PhantomData, PhantomPinned};
+use core::mem;
+use core::pin::Pin;
+use core::task::{Context, Poll, Waker};
+use core::time::Duration;
+use fifolock_core::platform::{Platform, Timer};
+use fifolock_core::raw::RawLock;
+use std::collections::BTreeMap;
+
+/// A timer that a test can move on: what the rules of time ask of a platform.
+pub trait TestTimer: Timer {
+    /// Whether time stands still between two calls of [`advance`](Self::advance).
+    const EXACT: bool;
+
+    /// Runs a test with a clock of its own.
+    fn with(test: impl FnOnce());
+
+    /// Lets time pass: `by`, or a little more if the clock is not exact. Sleeps whose time has come wake their tasks.
+    fn advance(by: Duration);
+
+    /// How many sleeps exist, where the clock can tell.
+    fn armed() -> Option<usize>;
+
+    /// The platform's form of a span.
+    fn span(of: Duration) -> Self::Duration;
+
+    /// The point in time that is `after` from now.
+    fn instant_in(after: Duration) -> Self::Instant;
+
+    /// A point in time that has passed.
+    fn past_instant() -> Self::Instant;
+}
+
+/// A platform whose clock is the manual one: [`on_next`], [`forbid_clock`] and [`uses`] are about it.
+pub trait ManualTimer: TestTimer {}
+
+impl<R: RawLock + 'static> ManualTimer for Manual<R> {}
+
+/// What of the manual clock is used: foreign code, from the lock's point of view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Use {
+    /// The time is asked for.
+    Now,
+    /// A sleep is made.
+    Sleep,
+    /// A sleep is polled.
+    Poll,
+    /// A sleep is dropped.
+    Drop,
+}
+
+type Hook = Box<dyn FnOnce()>;
+
+#[derive(Default)]
+struct Clock {
+    now: Duration,
+    last_sleep: u64,
+    armed: BTreeMap<u64, Armed>,
+    uses: BTreeMap<Use, usize>,
+    hooks: BTreeMap<Use, Hook>,
+    forbidden: bool,
+}
+
+struct Armed {
+    /// `None`: past the end of the clock.
+    until: Option<Duration>,
+    waker: Option<Waker>,
+    done: bool,
+}
+
+std::thread_local! {
+    static CLOCK: RefCell<Clock> = RefCell::default();
+}
+
+/// Where a new clock starts: not at zero, so that there is a past.
+const START: Duration = Duration::from_secs(1000);
+
+fn with_clock<T>(f: impl FnOnce(&mut Clock) -> T) -> T {
+    CLOCK.with_borrow_mut(f)
+}
+
+/// Runs `hook` the next time that the manual clock is used in this way, once, before it does what it is asked to do.
+///
+/// The test fails if that never happens.
+pub fn on_next(used: Use, hook: impl FnOnce() + 'static) {
+    let old = with_clock(|clock| clock.hooks.insert(used, Box::new(hook)));
+    assert!(old.is_none(), "the hook before it was not called yet");
+}
+
+/// Runs `f`, within which any use of the manual clock panics.
+pub fn forbid_clock<T>(f: impl FnOnce() -> T) -> T {
+    struct Forbidden;
+    impl Drop for Forbidden {
+        fn drop(&mut self) {
+            with_clock(|clock| clock.forbidden = false);
+        }
+    }
+    with_clock(|clock| clock.forbidden = true);
+    let _forbidden = Forbidden;
+    f()
+}
+
+/// How often the manual clock was used in this way since the test began.
+#[must_use]
+pub fn uses(of: Use) -> usize {
+    with_clock(|clock| clock.uses.get(&of).copied().unwrap_or(0))
+}
+
+fn used(as_what: Use) {
+    assert_outside();
+    let hook = with_clock(|clock| {
+        assert!(!clock.forbidden, "the clock is used: {as_what:?}");
+        *clock.uses.entry(as_what).or_default() += 1;
+        clock.hooks.remove(&as_what)
+    });
+    if let Some(hook) = hook {
+        hook();
+    }
+}
+
+/// A platform over the raw lock `R`, which is watched, with a clock that stands still until the test moves it.
+#[derive(Debug)]
+pub struct Manual<R>(PhantomData<R>);
+
+impl<R: RawLock + 'static> Platform for Manual<R> {
+    type Raw = Depth<R>;
+}
+
+/// The manual clock's time.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct Tick(Duration);
+
+/// The manual clock's sleep: armed as long as it exists.
+#[must_use = "it does nothing until it is polled"]
+pub struct Sleep {
+    id: u64,
+    _pinned: PhantomPinned,
+}
+
+impl fmt::Debug for Sleep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sleep").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+impl Sleep {
+    fn until(when: impl FnOnce(Duration) -> Option<Duration>) -> Self {
+        used(Use::Sleep);
+        let id = with_clock(|clock| {
+            clock.last_sleep += 1;
+            let until = when(clock.now);
+            clock.armed.insert(clock.last_sleep, Armed { until, waker: None, done: false });
+            clock.last_sleep
+        });
+        Self { id, _pinned: PhantomPinned }
+    }
+}
+
+impl Future for Sleep {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        used(Use::Poll);
+        // A waker is foreign code: its clone and drop may come back to the clock.
+        let waker = cx.waker().clone();
+        let (poll, _old) = with_clock(|clock| {
+            let now = clock.now;
+            let armed = clock.armed.get_mut(&self.id).expect("armed as long as it exists");
+            assert!(!armed.done, "a sleep was polled after it was ready");
+            armed.done = armed.until.is_some_and(|until| until <= now);
+            let poll = if armed.done { Poll::Ready(()) } else { Poll::Pending };
+            (poll, armed.waker.replace(waker))
+        });
+        poll
+    }
+}
+
+impl Drop for Sleep {
+    fn drop(&mut self) {
+        let _gone = with_clock(|clock| clock.armed.remove(&self.id));
+        used(Use::Drop);
+    }
+}
+
+impl<R: RawLock + 'static> Timer for Manual<R> {
+    type Duration = Duration;
+    type Instant = Tick;
+    type Sleep = Sleep;
+
+    fn sleep(duration: Duration) -> Option<Sleep> {
+        Some(Sleep::until(|now| now.checked_add(duration)))
+    }
+
+    fn sleep_until(deadline: Tick) -> Sleep {
+        Sleep::until(|_| Some(deadline.0))
+    }
+
+    fn now() -> Tick {
+        used(Use::Now);
+        Tick(with_clock(|clock| clock.now))
+    }
+
+    fn to_core(duration: Duration) -> Duration {
+        duration
+    }
+}
+
+impl<R: RawLock + 'static> TestTimer for Manual<R> {
+    const EXACT: bool = true;
+
+    fn with(test: impl FnOnce()) {
+        let _old = with_clock(|clock| mem::replace(clock, Clock { now: START, ..Clock::default() }));
+        test();
+        let clock = with_clock(mem::take);
+        assert_eq!(clock.armed.len(), 0, "a sleep was left behind");
+        assert!(clock.hooks.is_empty(), "never happened: {:?}", clock.hooks.keys());
+    }
+
+    fn advance(by: Duration) {
+        let wakers: Vec<Waker> = with_clock(|clock| {
+            clock.now += by;
+            let now = clock.now;
+            let over = clock.armed.values_mut().filter(|armed| armed.until.is_some_and(|until| until <= now));
+            over.filter_map(|armed| armed.waker.take()).collect()
+        });
+        for waker in wakers {
+            waker.wake();
+        }
+    }
+
+    fn armed() -> Option<usize> {
+        Some(with_clock(|clock| clock.armed.len()))
+    }
+
+    fn span(of: Duration) -> Duration {
+        of
+    }
+
+    fn instant_in(after: Duration) -> Tick {
+        Tick(with_clock(|clock| clock.now.saturating_add(after)))
+    }
+
+    fn past_instant() -> Tick {
+        Tick(with_clock(|clock| clock.now) - Duration::from_nanos(1))
+    }
+}

@@ -1,0 +1,20 @@
+//! Panics that are meant.
+
+use core::panic::AssertUnwindSafe;
+use std::panic::catch_unwind;
+
+/// Runs `f`, which must panic; returns the message.
+///
+/// # Panics
+///
+/// If `f` does not.
+#[track_caller]
+pub fn panics<T>(f: impl FnOnce() -> T) -> String {
+    match catch_unwind(AssertUnwindSafe(f)) {
+        Ok(_) => panic!("expected a panic"),
+        Err(payload) => match payload.downcast::<String>() {
+            Ok(message) => *message,
+            Err(payload) => (*payload.downcast_ref::<&str>().expect("a panic with a message")).to_owned(),
+        },
+    }
+}

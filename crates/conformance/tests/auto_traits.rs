@@ -1,0 +1,320 @@
+//! H13, and so contract K6: which type is Send and Sync, for every kind of data and of raw lock. Both answers are
+//! proved, at compile time: a wrong row doesn't build.
+//!
+//! That guards which give `&mut` are invariant is among the cases of `compile_fail`.
+
+use core::cell::Cell;
+use core::error::Error;
+use core::future::Future;
+use core::marker::PhantomData;
+use core::pin::Pin;
+use core::task::{Context, Poll};
+use core::time::Duration;
+use fifolock_core::mutex::{
+    Lock, LockDeadline, LockOwned, LockOwnedDeadline, LockOwnedTimeout, LockTimeout, LockUntil, MappedMutexGuard,
+    MutexGuard, MutexState, OwnedMappedMutexGuard, OwnedMutexGuard,
+};
+use fifolock_core::platform::{CriticalSection, Local, Platform, Spin, Std, Timer};
+use fifolock_core::raw::RawLock;
+use fifolock_core::rwlock::{
+    OwnedRwLockMappedWriteGuard, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, Read, ReadDeadline, ReadOwned,
+    ReadOwnedDeadline, ReadOwnedTimeout, ReadTimeout, ReadUntil, RwLockMappedWriteGuard, RwLockReadGuard, RwLockState,
+    RwLockWriteGuard, Write, WriteDeadline, WriteOwned, WriteOwnedDeadline, WriteOwnedTimeout, WriteTimeout,
+    WriteUntil,
+};
+use fifolock_core::{Mutex, RwLock, TimeoutError, TryLockError};
+use std::rc::Rc;
+
+/// Data that is Send and Sync, only Send, only Sync, and neither.
+type YY = u8;
+type YN = Cell<u8>;
+type NY = std::sync::MutexGuard<'static, u8>;
+type NN = Rc<u8>;
+
+/// Whether a type has a trait, as a constant: the inherent constant hides the trait's where its bound holds.
+macro_rules! has {
+    ($type:ty: $trait:path) => {{
+        #[allow(dead_code, reason = "hidden, or not there")]
+        trait No {
+            const HAS: bool = false;
+        }
+        impl<X: ?Sized> No for X {}
+        struct Asked<X: ?Sized>(PhantomData<X>);
+        #[allow(dead_code, reason = "not used where the answer is no")]
+        impl<X: ?Sized + $trait> Asked<X> {
+            const HAS: bool = true;
+        }
+        <Asked<$type>>::HAS
+    }};
+}
+
+// Each kind of data is what it is called, and so the question has both answers.
+const _: () = assert!(has!(YY: Send) && has!(YY: Sync));
+const _: () = assert!(has!(YN: Send) && !has!(YN: Sync));
+const _: () = assert!(!has!(NY: Send) && has!(NY: Sync));
+const _: () = assert!(!has!(NN: Send) && !has!(NN: Sync));
+
+/// Whether a kind of data is Send, and whether it is Sync.
+#[derive(Clone, Copy)]
+struct Has {
+    send: bool,
+    sync: bool,
+}
+
+impl Has {
+    const fn both(self) -> bool {
+        self.send && self.sync
+    }
+}
+
+macro_rules! rows {
+    ($($type:ty: Send if $send:expr, Sync if $sync:expr;)+) => {
+        $(
+            const {
+                assert!(has!($type: Send) == $send, concat!(stringify!($type), ": Send"));
+                assert!(has!($type: Sync) == $sync, concat!(stringify!($type), ": Sync"));
+            }
+        )+
+    };
+}
+
+/// The table for data `T`, of which `t` tells, and platform `P`. `raw`: its raw lock is Sync.
+macro_rules! rows_of_one {
+    () => {
+        rows! {
+            Mutex<T, P>:                            Send if t.send,                 Sync if t.send && raw;
+            MutexGuard<'static, T, P>:              Send if t.send && raw,          Sync if t.both() && raw;
+            MappedMutexGuard<'static, T, P>:        Send if t.send && raw,          Sync if t.both() && raw;
+            OwnedMutexGuard<T, P>:                  Send if t.send && raw,          Sync if t.both() && raw;
+
+            RwLock<T, P>:                           Send if t.send,                 Sync if t.both() && raw;
+            RwLockReadGuard<'static, T, P>:         Send if t.both() && raw,        Sync if t.both() && raw;
+            RwLockWriteGuard<'static, T, P>:        Send if t.both() && raw,        Sync if t.both() && raw;
+            RwLockMappedWriteGuard<'static, T, P>:  Send if t.both() && raw,        Sync if t.both() && raw;
+            OwnedRwLockWriteGuard<T, P>:            Send if t.both() && raw,        Sync if t.both() && raw;
+
+            Lock<'static, T, P>:                    Send if t.send && raw,          Sync if t.send && raw;
+            LockOwned<T, P>:                        Send if t.send && raw,          Sync if t.send && raw;
+            Read<'static, T, P>:                    Send if t.both() && raw,        Sync if t.both() && raw;
+            ReadOwned<T, P>:                        Send if t.both() && raw,        Sync if t.both() && raw;
+            Write<'static, T, P>:                   Send if t.both() && raw,        Sync if t.both() && raw;
+            WriteOwned<T, P>:                       Send if t.both() && raw,        Sync if t.both() && raw;
+        }
+    };
+}
+
+/// The table for data `T` and a part `U` of it; where `U` is not a part, it is what the other future or the sleep has.
+macro_rules! rows_of_two {
+    () => {
+        rows! {
+            OwnedMappedMutexGuard<T, U, P>:         Send if t.send && u.send && raw,    Sync if t.send && u.both() && raw;
+            OwnedRwLockReadGuard<T, U, P>:          Send if t.both() && u.both() && raw, Sync if t.both() && u.both() && raw;
+            OwnedRwLockMappedWriteGuard<T, U, P>:   Send if t.both() && u.both() && raw, Sync if t.both() && u.both() && raw;
+
+            LockUntil<'static, T, P, Sleep<U>>:     Send if t.send && u.send && raw,    Sync if t.send && u.sync && raw;
+            ReadUntil<'static, T, P, Sleep<U>>:     Send if t.both() && u.send && raw,  Sync if t.both() && u.sync && raw;
+            WriteUntil<'static, T, P, Sleep<U>>:    Send if t.both() && u.send && raw,  Sync if t.both() && u.sync && raw;
+
+            LockTimeout<'static, T, Q>:             Send if t.send && u.send && raw,    Sync if t.send && u.sync && raw;
+            LockDeadline<'static, T, Q>:            Send if t.send && u.send && raw,    Sync if t.send && u.sync && raw;
+            LockOwnedTimeout<T, Q>:                 Send if t.send && u.send && raw,    Sync if t.send && u.sync && raw;
+            LockOwnedDeadline<T, Q>:                Send if t.send && u.send && raw,    Sync if t.send && u.sync && raw;
+            ReadTimeout<'static, T, Q>:             Send if t.both() && u.send && raw,  Sync if t.both() && u.sync && raw;
+            ReadDeadline<'static, T, Q>:            Send if t.both() && u.send && raw,  Sync if t.both() && u.sync && raw;
+            ReadOwnedTimeout<T, Q>:                 Send if t.both() && u.send && raw,  Sync if t.both() && u.sync && raw;
+            ReadOwnedDeadline<T, Q>:                Send if t.both() && u.send && raw,  Sync if t.both() && u.sync && raw;
+            WriteTimeout<'static, T, Q>:            Send if t.both() && u.send && raw,  Sync if t.both() && u.sync && raw;
+            WriteDeadline<'static, T, Q>:           Send if t.both() && u.send && raw,  Sync if t.both() && u.sync && raw;
+            WriteOwnedTimeout<T, Q>:                Send if t.both() && u.send && raw,  Sync if t.both() && u.sync && raw;
+            WriteOwnedDeadline<T, Q>:               Send if t.both() && u.send && raw,  Sync if t.both() && u.sync && raw;
+        }
+    };
+}
+
+/// Every kind of data, and every pair of kinds, on one platform.
+macro_rules! table {
+    ($name:ident: $platform:ident, raw lock Sync: $raw:literal) => {
+        #[test]
+        #[allow(non_upper_case_globals, reason = "read like the variables of a table")]
+        fn $name() {
+            table!(@data $platform, $raw, [YY YN NY NN]);
+        }
+    };
+    (@data $platform:ident, $raw:literal, [$($data:ident)+]) => {
+        $({
+            table!(@items $platform, $raw, $data);
+            rows_of_one!();
+            table!(@part $platform, $raw, $data, YY);
+            table!(@part $platform, $raw, $data, YN);
+            table!(@part $platform, $raw, $data, NY);
+            table!(@part $platform, $raw, $data, NN);
+        })+
+    };
+    (@items $platform:ident, $raw:literal, $data:ident) => {
+        type P = $platform;
+        type T = $data;
+        const raw: bool = $raw;
+        const t: Has = Has { send: has!($data: Send), sync: has!($data: Sync) };
+    };
+    (@part $platform:ident, $raw:literal, $data:ident, $part:ident) => {{
+        table!(@items $platform, $raw, $data);
+        type U = $part;
+        type Q = Timed<<P as Platform>::Raw, U>;
+        const u: Has = Has { send: has!($part: Send), sync: has!($part: Sync) };
+        rows_of_two!();
+    }};
+}
+
+table!(h13_std: Std, raw lock Sync: true);
+table!(h13_critical_section: CriticalSection, raw lock Sync: true);
+table!(h13_spin: Spin, raw lock Sync: true);
+// Nothing that borrows or shares such a lock leaves its thread; the lock itself may move to another.
+table!(h13_local: Local, raw lock Sync: false);
+
+/// A platform over the raw lock `R`, with a timer whose sleep is what `S` is. `fn`: the platform itself says nothing.
+struct Timed<R, S>(PhantomData<fn() -> (R, S)>);
+
+impl<R: RawLock + 'static, S: 'static> Platform for Timed<R, S> {
+    type Raw = R;
+}
+
+impl<R: RawLock + 'static, S: 'static> Timer for Timed<R, S> {
+    type Duration = Duration;
+    type Instant = Duration;
+    type Sleep = Sleep<S>;
+
+    fn sleep(_: Duration) -> Option<Sleep<S>> {
+        unreachable!("only its type is looked at")
+    }
+
+    fn sleep_until(_: Duration) -> Sleep<S> {
+        unreachable!("only its type is looked at")
+    }
+
+    fn now() -> Duration {
+        unreachable!("only its type is looked at")
+    }
+
+    fn to_core(duration: Duration) -> Duration {
+        duration
+    }
+}
+
+/// A future that is Send and Sync as `S` is.
+struct Sleep<S>(PhantomData<S>);
+
+impl<S> Future for Sleep<S> {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        unreachable!("only its type is looked at")
+    }
+}
+
+/// A queued future must not move: none is Unpin, whatever its parts are.
+#[test]
+fn k5_no_lock_future_is_unpin() {
+    type Q = Timed<<Std as Platform>::Raw, u8>;
+    macro_rules! not_unpin {
+        ($($type:ty),+ $(,)?) => {
+            $(const { assert!(!has!($type: Unpin), concat!(stringify!($type), ": Unpin")) };)+
+        };
+    }
+    const { assert!(has!(Sleep<u8>: Unpin) && has!(u8: Unpin)) };
+    not_unpin! {
+        Lock<'static, u8, Std>,
+        LockOwned<u8, Std>,
+        LockUntil<'static, u8, Std, Sleep<u8>>,
+        LockTimeout<'static, u8, Q>,
+        LockDeadline<'static, u8, Q>,
+        LockOwnedTimeout<u8, Q>,
+        LockOwnedDeadline<u8, Q>,
+        Read<'static, u8, Std>,
+        ReadOwned<u8, Std>,
+        ReadUntil<'static, u8, Std, Sleep<u8>>,
+        ReadTimeout<'static, u8, Q>,
+        ReadDeadline<'static, u8, Q>,
+        ReadOwnedTimeout<u8, Q>,
+        ReadOwnedDeadline<u8, Q>,
+        Write<'static, u8, Std>,
+        WriteOwned<u8, Std>,
+        WriteUntil<'static, u8, Std, Sleep<u8>>,
+        WriteTimeout<'static, u8, Q>,
+        WriteDeadline<'static, u8, Q>,
+        WriteOwnedTimeout<u8, Q>,
+        WriteOwnedDeadline<u8, Q>,
+    }
+}
+
+#[test]
+fn k6_errors_and_states_go_anywhere() {
+    fn error<E: Error + Send + Sync + Unpin + 'static>() {}
+    fn state<S: Copy + Eq + Send + Sync + Unpin + 'static>() {}
+    error::<TimeoutError>();
+    error::<TryLockError>();
+    state::<TimeoutError>();
+    state::<MutexState>();
+    state::<RwLockState>();
+}
+
+/// Data without a size: what a trait object or slice promises is what counts.
+#[test]
+fn h13_unsized_data() {
+    rows! {
+        Mutex<[u8], Std>:               Send if true,   Sync if true;
+        Mutex<dyn Fn(), Std>:           Send if false,  Sync if false;
+        Mutex<dyn Fn() + Send, Std>:    Send if true,   Sync if true;
+        RwLock<dyn Fn() + Send, Std>:   Send if true,   Sync if false;
+        RwLock<dyn Fn() + Send + Sync, Std>: Send if true, Sync if true;
+    }
+}
+
+/// Tokio's platform is as the table says, with tokio's own sleep.
+#[test]
+fn h13_tokio() {
+    use fifolock::tokio as locks;
+    rows! {
+        locks::Mutex<YN>:                   Send if true,   Sync if true;
+        locks::LockTimeout<'static, YN>:    Send if true,   Sync if true;
+        locks::LockOwnedDeadline<YN>:       Send if true,   Sync if true;
+        locks::LockTimeout<'static, NY>:    Send if false,  Sync if false;
+        locks::ReadTimeout<'static, YY>:    Send if true,   Sync if true;
+        locks::ReadTimeout<'static, YN>:    Send if false,  Sync if false;
+        locks::WriteOwnedTimeout<YY>:       Send if true,   Sync if true;
+        locks::WriteOwnedTimeout<NY>:       Send if false,  Sync if false;
+    }
+}
+
+/// Guards that only read may be shortened, as `&T` may be.
+#[test]
+fn k6_read_guards_are_covariant() {
+    fn borrowed<'a, 'b: 'a>(guard: RwLockReadGuard<'b, &'b str, Std>) -> RwLockReadGuard<'a, &'a str, Std> {
+        guard
+    }
+    fn owned<'a, T>(guard: OwnedRwLockReadGuard<T, &'static str, Std>) -> OwnedRwLockReadGuard<T, &'a str, Std> {
+        guard
+    }
+    let lock = std::sync::Arc::new(RwLock::<_, Std>::new("x"));
+    assert_eq!(*borrowed(lock.try_read().expect("free")), "x");
+    assert_eq!(*owned(lock.try_read_owned().expect("free")), "x");
+}
+
+/// All guards may outlive less than their lock does.
+#[test]
+fn k6_guards_are_covariant_in_the_locks_lifetime() {
+    fn mutex<'a>(guard: MutexGuard<'static, u8, Std>) -> MutexGuard<'a, u8, Std> {
+        guard
+    }
+    fn mapped<'a>(guard: MappedMutexGuard<'static, u8, Std>) -> MappedMutexGuard<'a, u8, Std> {
+        guard
+    }
+    fn write<'a>(guard: RwLockWriteGuard<'static, u8, Std>) -> RwLockWriteGuard<'a, u8, Std> {
+        guard
+    }
+    static MUTEX: Mutex<u8, Std> = Mutex::new(1);
+    static LOCK: RwLock<u8, Std> = RwLock::new(2);
+    let guard = mutex(MUTEX.try_lock().expect("free"));
+    drop(guard);
+    assert_eq!(*mapped(MutexGuard::map(MUTEX.try_lock().expect("free"), |data| data)), 1);
+    assert_eq!(*write(LOCK.try_write().expect("free")), 2);
+}

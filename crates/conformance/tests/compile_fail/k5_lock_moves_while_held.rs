@@ -1,0 +1,11 @@
+//! A lock stays where it is while somebody holds it.
+
+use fifolock::Mutex;
+
+fn main() {
+    let mutex = Mutex::new(1);
+    let guard = mutex.try_lock().unwrap();
+    let moved = mutex;
+    drop(guard);
+    drop(moved);
+}

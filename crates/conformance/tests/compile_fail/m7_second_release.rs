@@ -1,0 +1,10 @@
+//! A guard releases once: it is gone then.
+
+use fifolock::Mutex;
+
+fn main() {
+    let mutex = Mutex::new(1);
+    let guard = mutex.try_lock().unwrap();
+    drop(guard);
+    drop(guard);
+}

@@ -1,0 +1,55 @@
+//! The rules of foreign code and memory, on every platform, and those of the raw locks.
+
+use fifolock_conformance::tools::Watched;
+use fifolock_conformance::{foreign_rules, raw_rules};
+use fifolock_core::raw::{CriticalSectionLock, LocalLock, SpinLock, StdLock};
+
+mod watched_std {
+    use super::*;
+    foreign_rules!(Watched<StdLock>);
+}
+
+mod watched_critical_section {
+    use super::*;
+    foreign_rules!(Watched<CriticalSectionLock>);
+}
+
+mod watched_spin {
+    use super::*;
+    foreign_rules!(Watched<SpinLock>);
+}
+
+mod watched_local {
+    use super::*;
+    foreign_rules!(Watched<LocalLock>);
+}
+
+mod on_std {
+    use super::*;
+    foreign_rules!(fifolock_core::platform::Std);
+}
+
+mod on_tokio {
+    use super::*;
+    foreign_rules!(fifolock::tokio::Tokio);
+}
+
+mod raw_std {
+    use super::*;
+    raw_rules!(StdLock);
+}
+
+mod raw_critical_section {
+    use super::*;
+    raw_rules!(CriticalSectionLock);
+}
+
+mod raw_spin {
+    use super::*;
+    raw_rules!(SpinLock);
+}
+
+mod raw_local {
+    use super::*;
+    raw_rules!(LocalLock);
+}

@@ -1,0 +1,75 @@
+//! A library's lock, which knows no runtime, timed by the runtime of the application: `lock.on::<Q>()`.
+
+use core::time::Duration;
+use fifolock::tokio::Tokio;
+
+/// Somebody's library: it depends on no runtime.
+mod library {
+    use fifolock::{Mutex, RwLock};
+
+    #[derive(Debug, Default)]
+    pub(crate) struct Store {
+        pub(crate) entries: Mutex<Vec<u32>>,
+        pub(crate) settings: RwLock<String>,
+    }
+
+    pub(crate) static STORE: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+}
+
+const MS_50: Duration = Duration::from_millis(50);
+
+#[tokio::test(start_paused = true)]
+async fn t1_a_librarys_mutex_times_out_by_the_applications_clock() {
+    let store = library::Store::default();
+    let held = store.entries.lock().await;
+    let error = store.entries.on::<Tokio>().lock_timeout(MS_50).await.expect_err("it is held");
+    assert_eq!(error.to_string(), "timed out waiting for mutex after 50ms");
+    drop(held);
+    store.entries.on::<Tokio>().lock_timeout(MS_50).await.expect("it is free").push(1);
+    assert_eq!(*store.entries.lock().await, [1]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn t1_a_librarys_rwlock_times_out_by_the_applications_clock() {
+    let store = library::Store::default();
+    let held = store.settings.read().await;
+    let timed = store.settings.on::<Tokio>();
+    assert!(timed.write_timeout(MS_50).await.expect_err("it is read").is_elapsed());
+    assert!(timed.read_timeout(MS_50).await.is_ok());
+    drop(held);
+    assert!(timed.write_timeout(MS_50).await.is_ok());
+}
+
+/// One lock, one queue: whichever way its waiters look at it.
+#[tokio::test(start_paused = true)]
+async fn m2_both_views_share_one_queue() {
+    let timed: &'static fifolock::tokio::Mutex<Vec<u32>> = library::STORE.on::<Tokio>();
+    let held = timed.lock().await;
+    assert!(library::STORE.try_lock().is_err());
+    let mut tasks = vec![];
+    for turn in 0..6 {
+        tasks.push(tokio::spawn(async move {
+            if turn % 2 == 0 {
+                library::STORE.lock().await.push(turn);
+            } else {
+                timed.lock_timeout(MS_50).await.expect("it is granted in time").push(turn);
+            }
+        }));
+        while library::STORE.queued() <= turn as usize {
+            tokio::task::yield_now().await;
+        }
+    }
+    assert_eq!(timed.state(), library::STORE.state());
+    drop(held);
+    for task in tasks {
+        task.await.expect("no panic");
+    }
+    assert_eq!(*library::STORE.lock().await, [0, 1, 2, 3, 4, 5]);
+}
+
+/// The view is a constant: it can be made where the lock is.
+#[test]
+fn k6_the_view_is_const() {
+    static TIMED: &fifolock::tokio::Mutex<Vec<u32>> = library::STORE.on::<Tokio>();
+    assert!(core::ptr::eq(TIMED, library::STORE.on::<Tokio>()));
+}

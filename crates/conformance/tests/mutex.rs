@@ -1,0 +1,47 @@
+//! The rules of the mutex, on every platform.
+
+use fifolock_conformance::mutex_rules;
+use fifolock_conformance::tools::Watched;
+use fifolock_core::raw::{CriticalSectionLock, LocalLock, SpinLock, StdLock};
+
+mod watched_std {
+    use super::*;
+    mutex_rules!(Watched<StdLock>);
+}
+
+mod watched_critical_section {
+    use super::*;
+    mutex_rules!(Watched<CriticalSectionLock>);
+}
+
+mod watched_spin {
+    use super::*;
+    mutex_rules!(Watched<SpinLock>);
+}
+
+mod watched_local {
+    use super::*;
+    mutex_rules!(Watched<LocalLock>);
+}
+
+mod on_std {
+    use super::*;
+    mutex_rules!(fifolock_core::platform::Std);
+}
+
+mod on_tokio {
+    use super::*;
+    mutex_rules!(fifolock::tokio::Tokio);
+}
+
+/// A guard can't be copied, so that there is no second release.
+mod m7_guards_are_not_copied {
+    use fifolock::tokio::{MutexGuard, OwnedMappedMutexGuard, OwnedMutexGuard};
+    use fifolock_core::mutex::MappedMutexGuard;
+    use static_assertions::assert_not_impl_any;
+
+    assert_not_impl_any!(MutexGuard<'static, u8>: Clone, Copy);
+    assert_not_impl_any!(MappedMutexGuard<'static, u8, fifolock::tokio::Tokio>: Clone, Copy);
+    assert_not_impl_any!(OwnedMutexGuard<u8>: Clone, Copy);
+    assert_not_impl_any!(OwnedMappedMutexGuard<u8, u8>: Clone, Copy);
+}
