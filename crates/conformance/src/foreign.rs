@@ -19,6 +19,7 @@ use wakers::*;
 rules! { ($) foreign_rules in foreign where Platform:
     k1_the_newest_waker_is_the_one_woken,
     k1_a_waker_that_comes_back_is_woken,
+    k1_a_new_waker_keeps_the_place,
     k1_a_granted_waiter_may_be_claimed_with_any_waker,
     k2_wakers_may_call_back,
     k2_closures_and_data_run_outside,

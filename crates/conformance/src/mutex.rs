@@ -10,7 +10,7 @@
 //! ```
 
 use crate::rules;
-use crate::tools::{Hooks, Slot, Task, hook, panics};
+use crate::tools::{Hooks, Slot, Task, counting_waker, hook, panics};
 use core::cell::Cell;
 use core::fmt;
 use core::future::{Future, pending, poll_fn};
@@ -27,6 +27,7 @@ rules! { ($) mutex_rules in mutex where Platform:
     m1_a_mutex_is_made_in_a_const_and_taken_apart,
     m1_the_data_may_be_unsized,
     m2_the_order_is_that_of_first_polls,
+    m2_a_poll_with_another_waker_keeps_the_place,
     m2_creating_a_future_has_no_effect,
     m2_a_second_lock_goes_to_the_end,
     m2_a_future_polled_after_it_was_ready_panics,
@@ -183,6 +184,20 @@ fn m2_the_order_is_that_of_first_polls<P: Platform>() {
         assert_eq!(state(&mutex), (true, 4));
         assert_eq!(serve(guard, &mut tasks), order);
         assert_free(&mutex);
+    }
+}
+
+fn m2_a_poll_with_another_waker_keeps_the_place<P: Platform>() {
+    for polled in 0..3 {
+        let mutex = Mutex::<_, P>::new(());
+        let guard = mutex.try_lock().expect("free");
+        let mut tasks: Vec<_> = (0..3).map(|_| Some(Task::queued(mutex.lock()))).collect();
+        let (other, count) = counting_waker();
+        // And back, since the tasks' own wakers tell who is served.
+        assert!(tasks[polled].as_mut().expect("waits").poll_with(&other).is_pending());
+        tasks[polled].as_mut().expect("waits").pending();
+        assert_eq!(serve(guard, &mut tasks), [0, 1, 2]);
+        assert_eq!(count.wakes(), 0);
     }
 }
 

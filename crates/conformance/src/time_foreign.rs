@@ -195,10 +195,13 @@ fn guard_now_or_soon<P: ManualTimer>(f: &Fixture<P>, waiting: &mut Waiting<'_>) 
 }
 
 fn t4_a_grant_while_the_sleep_is_made_wins<P: ManualTimer>() {
-    Fixture::<P>::every(|f| {
-        release_on_next(Use::Sleep, f.hold());
-        guard_now_or_soon(f, &mut Task::new(f.timed(ms(10))));
-    });
+    // Also one that is not made, since it would end past the end of the clock.
+    for limit in [ms(10), Duration::MAX] {
+        Fixture::<P>::every(|f| {
+            release_on_next(Use::Sleep, f.hold());
+            guard_now_or_soon(f, &mut Task::new(f.timed(limit)));
+        });
+    }
     // Its time is over, too, by the time that the sleep is polled.
     Fixture::<P>::every(|f| {
         let held = f.hold();

@@ -80,7 +80,10 @@ impl Future for Other {
 impl Drop for Other {
     fn drop(&mut self) {
         self.0.gone.set(true);
-        Probe::call(&self.0.on_drop);
+        // A test that fails has said why.
+        if !std::thread::panicking() {
+            Probe::call(&self.0.on_drop);
+        }
     }
 }
 

@@ -187,7 +187,7 @@ impl<R: RawLock + 'static, S: 'static> Timer for Timed<R, S> {
         unreachable!("only its type is looked at")
     }
 
-    fn sleep_until(_: Duration) -> Sleep<S> {
+    fn sleep_until(_: Duration) -> Option<Sleep<S>> {
         unreachable!("only its type is looked at")
     }
 

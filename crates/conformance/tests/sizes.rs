@@ -106,8 +106,8 @@ fn timed_futures_of_a_tick_clock() {
             Some(core::future::ready(()))
         }
 
-        fn sleep_until(_: u64) -> Self::Sleep {
-            core::future::ready(())
+        fn sleep_until(_: u64) -> Option<Self::Sleep> {
+            Some(core::future::ready(()))
         }
 
         fn now() -> u64 {

@@ -15,8 +15,22 @@ mod rules {
 
 const MS_50: Duration = Duration::from_millis(50);
 
+/// Lets other tasks run until something has happened; it must be soon.
+async fn until(happened: impl Fn() -> bool) {
+    let start = std::time::Instant::now();
+    while !happened() {
+        assert!(start.elapsed() < Duration::from_secs(60), "it never happens");
+        tokio::task::yield_now().await;
+    }
+}
+
 fn elapsed_text<G>(result: Result<G, TimeoutError>) -> String {
     result.err().expect("it is held").to_string()
+}
+
+/// A wait that has no end takes no time on a paused clock: it must fail all the same.
+async fn within_an_hour<F: Future>(waits: F) -> F::Output {
+    tokio::time::timeout(Duration::from_secs(3600), waits).await.expect("the waits end")
 }
 
 /// The paused clock goes on by itself when every task waits.
@@ -26,17 +40,20 @@ async fn t1_every_operation_times_out_on_time() {
     let lock = Arc::new(RwLock::new(0));
     let held = (mutex.lock().await, lock.write().await);
     let start = Instant::now();
-    let waits = (
-        mutex.lock_timeout(MS_50).await.map(drop),
-        Arc::clone(&mutex).lock_owned_timeout(MS_50).await.map(drop),
-        mutex.run_exclusive_timeout(MS_50, async |_| ()).await,
-        lock.read_timeout(MS_50).await.map(drop),
-        Arc::clone(&lock).read_owned_timeout(MS_50).await.map(drop),
-        lock.run_shared_timeout(MS_50, async |_| ()).await,
-        lock.write_timeout(MS_50).await.map(drop),
-        Arc::clone(&lock).write_owned_timeout(MS_50).await.map(drop),
-        lock.run_exclusive_timeout(MS_50, async |_| ()).await,
-    );
+    let waits = within_an_hour(async {
+        (
+            mutex.lock_timeout(MS_50).await.map(drop),
+            Arc::clone(&mutex).lock_owned_timeout(MS_50).await.map(drop),
+            mutex.run_exclusive_timeout(MS_50, async |_| ()).await,
+            lock.read_timeout(MS_50).await.map(drop),
+            Arc::clone(&lock).read_owned_timeout(MS_50).await.map(drop),
+            lock.run_shared_timeout(MS_50, async |_| ()).await,
+            lock.write_timeout(MS_50).await.map(drop),
+            Arc::clone(&lock).write_owned_timeout(MS_50).await.map(drop),
+            lock.run_exclusive_timeout(MS_50, async |_| ()).await,
+        )
+    })
+    .await;
     assert_eq!(start.elapsed(), 9 * MS_50);
     for result in [waits.0, waits.1, waits.2] {
         assert_eq!(elapsed_text(result), "timed out waiting for mutex after 50ms");
@@ -49,14 +66,17 @@ async fn t1_every_operation_times_out_on_time() {
     }
     let start = Instant::now();
     let deadline = || Instant::now() + MS_50;
-    let waits = (
-        mutex.lock_deadline(deadline()).await.map(drop),
-        Arc::clone(&mutex).lock_owned_deadline(deadline()).await.map(drop),
-        lock.read_deadline(deadline()).await.map(drop),
-        Arc::clone(&lock).read_owned_deadline(deadline()).await.map(drop),
-        lock.write_deadline(deadline()).await.map(drop),
-        Arc::clone(&lock).write_owned_deadline(deadline()).await.map(drop),
-    );
+    let waits = within_an_hour(async {
+        (
+            mutex.lock_deadline(deadline()).await.map(drop),
+            Arc::clone(&mutex).lock_owned_deadline(deadline()).await.map(drop),
+            lock.read_deadline(deadline()).await.map(drop),
+            Arc::clone(&lock).read_owned_deadline(deadline()).await.map(drop),
+            lock.write_deadline(deadline()).await.map(drop),
+            Arc::clone(&lock).write_owned_deadline(deadline()).await.map(drop),
+        )
+    })
+    .await;
     assert_eq!(start.elapsed(), 6 * MS_50);
     for result in [waits.0, waits.1] {
         assert_eq!(elapsed_text(result), "deadline passed while waiting for mutex");
@@ -125,6 +145,34 @@ async fn t3_for_ever_is_longer_than_thirty_years() {
         result = mutex.lock_timeout(Duration::MAX) => panic!("{result:?}"),
         () = tokio::time::sleep(Duration::from_secs(31 * 365 * 24 * 3600)) => {}
     }
+}
+
+/// Tokio's timer rounds up to a millisecond, which must not carry it past the end of the clock.
+#[tokio::test(start_paused = true)]
+async fn t3_ends_next_to_the_clocks_end() {
+    let mutex = Mutex::new(());
+    let lock = RwLock::new(());
+    let held = (mutex.lock().await, lock.write().await);
+    let now = Instant::now();
+    // The longest span that fits, found bit by bit.
+    let mut longest = Duration::ZERO;
+    for bit in (0..94).rev() {
+        let nanos = 1_u128 << bit;
+        let step = Duration::new((nanos / 1_000_000_000) as u64, (nanos % 1_000_000_000) as u32);
+        if longest.checked_add(step).and_then(|span| now.checked_add(span)).is_some() {
+            longest += step;
+        }
+    }
+    for before in [Duration::ZERO, Duration::from_nanos(1), Duration::from_micros(500), Duration::from_millis(2)] {
+        let span = longest - before;
+        let deadline = now + span;
+        tools::assert_pending(&mut Box::pin(mutex.lock_timeout(span)));
+        tools::assert_pending(&mut Box::pin(mutex.lock_deadline(deadline)));
+        tools::assert_pending(&mut Box::pin(lock.read_timeout(span)));
+        tools::assert_pending(&mut Box::pin(lock.write_deadline(deadline)));
+    }
+    drop(held);
+    assert!(!mutex.is_locked());
 }
 
 /// One poll outside of a runtime, which panics.
@@ -212,9 +260,7 @@ fn t4_on_several_threads_the_outcome_follows_the_holder() {
                 })
             })
             .collect();
-        while mutex.queued() < waits.len() {
-            tokio::task::yield_now().await;
-        }
+        until(|| mutex.queued() == waits.len()).await;
         drop(held);
         for wait in waits {
             assert_eq!(wait.await.expect("no panic"), Ok(()));
@@ -241,9 +287,7 @@ fn m5_a_runtime_that_shuts_down_leaves_the_lock_usable() {
     }
     runtime.block_on(async {
         is_held.await.expect("it is held");
-        while mutex.queued() < 3 {
-            tokio::task::yield_now().await;
-        }
+        until(|| mutex.queued() == 3).await;
     });
     drop(runtime);
     assert_eq!((mutex.is_locked(), mutex.queued()), (false, 0));

@@ -48,8 +48,8 @@ impl Timer for AsyncStd {
         Instant::now().checked_add(duration).map(Sleep::at)
     }
 
-    fn sleep_until(deadline: Instant) -> Sleep {
-        Sleep::at(deadline)
+    fn sleep_until(deadline: Instant) -> Option<Sleep> {
+        Some(Sleep::at(deadline))
     }
 
     fn now() -> Instant {

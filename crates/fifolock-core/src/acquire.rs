@@ -40,7 +40,11 @@ pub(crate) mod sealed {
         /// The waiter leaves; what it was granted is passed on.
         fn leave(&self, waiter: Pin<&Waiter>);
         /// Wraps what the caller owns.
-        fn into_guard(self) -> Self::Guard;
+        ///
+        /// # Safety
+        ///
+        /// The caller has just been told that it owns what was requested, and has no other guard for it.
+        unsafe fn into_guard(self) -> Self::Guard;
     }
 }
 
@@ -86,11 +90,14 @@ impl<R: Request> Acquire<R> {
         }
     }
 
+    /// # Safety
+    ///
     /// The caller owns what was requested, and the waiter is done.
     #[inline(always)]
-    fn guard(self: Pin<&mut Self>) -> R::Guard {
+    unsafe fn guard(self: Pin<&mut Self>) -> R::Guard {
         match self.project().request.take() {
-            Some(request) => request.into_guard(),
+            // SAFETY: the caller owns it, as it promises.
+            Some(request) => unsafe { request.into_guard() },
             // Whoever owns anything got it through the request, just now.
             None => polled_after_ready(),
         }
@@ -109,7 +116,8 @@ impl<R: Request> Acquire<R> {
             return None;
         }
         this.waiter.get_ref().set_done();
-        Some(self.guard())
+        // SAFETY: `try_now` said so.
+        Some(unsafe { self.guard() })
     }
 
     /// Ends the wait: with the guard, if it was granted meanwhile. After `None` it has left, and must not be polled.
@@ -118,7 +126,8 @@ impl<R: Request> Acquire<R> {
         if !this.request.as_ref().is_some_and(|request| request.claim_or_leave(this.waiter)) {
             return None;
         }
-        Some(self.guard())
+        // SAFETY: `claim_or_leave` said so.
+        Some(unsafe { self.guard() })
     }
 
     /// Ends the wait without the lock: what it was granted is passed on. It must not be polled afterwards.
@@ -138,7 +147,8 @@ impl<R: Request> Future for Acquire<R> {
             Some(request) => ready!(request.poll(this.waiter, cx)),
             None => polled_after_ready(),
         }
-        Poll::Ready(self.guard())
+        // SAFETY: `poll` said so.
+        Poll::Ready(unsafe { self.guard() })
     }
 }
 

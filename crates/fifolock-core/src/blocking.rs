@@ -37,12 +37,25 @@ pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     let waker = WAKER.try_with(Waker::clone).unwrap_or_else(|_| thread_waker());
     let mut future = pin!(future);
     let mut cx = Context::from_waker(&waker);
+    if let Poll::Ready(output) = future.as_mut().poll(&mut cx) {
+        return output;
+    }
+    let _token = GiveTokenBack;
     loop {
-        // An unpark that comes between the poll and the park makes the park return at once; one that is meant for
-        // somebody else only makes for one more poll.
-        match future.as_mut().poll(&mut cx) {
-            Poll::Ready(output) => return output,
-            Poll::Pending => thread::park(),
+        // An unpark that comes between the poll and the park makes the park return at once.
+        thread::park();
+        if let Poll::Ready(output) = future.as_mut().poll(&mut cx) {
+            return output;
         }
+    }
+}
+
+/// A thread has one token for all its unparks. A wait may have taken one that was meant for whoever parks next; a token
+/// too many only makes that one look once more.
+struct GiveTokenBack;
+
+impl Drop for GiveTokenBack {
+    fn drop(&mut self) {
+        thread::current().unpark();
     }
 }

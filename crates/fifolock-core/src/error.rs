@@ -81,7 +81,7 @@ impl fmt::Display for TimeoutError {
 impl Error for TimeoutError {}
 
 /// The lock can't be taken at once.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TryLockError(pub(crate) ());
 
 impl fmt::Display for TryLockError {

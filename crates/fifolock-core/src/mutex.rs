@@ -228,8 +228,7 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     /// ```
     #[inline]
     pub fn try_lock(&self) -> Result<MutexGuard<'_, T, P>, TryLockError> {
-        let request = Locking(self);
-        if request.try_now() { Ok(request.into_guard()) } else { Err(TryLockError(())) }
+        try_now(Locking(self))
     }
 
     /// Locks the mutex, unless the other future is ready first.
@@ -431,6 +430,17 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     }
 }
 
+/// One attempt, for any request.
+#[inline(always)]
+pub(crate) fn try_now<R: Operations>(request: R) -> Result<R::Guard, TryLockError> {
+    if request.try_now() {
+        // SAFETY: `try_now` said that the caller owns it.
+        Ok(unsafe { request.into_guard() })
+    } else {
+        Err(TryLockError(()))
+    }
+}
+
 impl<T, P: Platform> From<T> for Mutex<T, P> {
     fn from(value: T) -> Self {
         Self::new(value)
@@ -502,7 +512,8 @@ impl<L: MutexHandle> Operations for Locking<L> {
     }
 
     #[inline(always)]
-    fn into_guard(self) -> L::Guard {
-        L::guard(Permit::new(self))
+    unsafe fn into_guard(self) -> L::Guard {
+        // SAFETY: the caller owns it and has no other guard.
+        L::guard(unsafe { Permit::new(self) })
     }
 }

@@ -19,9 +19,11 @@ pub trait Release {
 pub struct Permit<H: Release>(H);
 
 impl<H: Release> Permit<H> {
+    /// # Safety
+    ///
     /// The caller holds what `held` says, and has no other permit for it.
     #[inline(always)]
-    pub(crate) fn new(held: H) -> Self {
+    pub(crate) unsafe fn new(held: H) -> Self {
         Self(held)
     }
 

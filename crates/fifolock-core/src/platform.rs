@@ -36,8 +36,9 @@ pub trait Timer: Platform {
     /// clock. Such a wait never ends: this must not overflow or panic for it.
     fn sleep(duration: Self::Duration) -> Option<Self::Sleep>;
 
-    /// A future that is ready once it is `deadline`.
-    fn sleep_until(deadline: Self::Instant) -> Self::Sleep;
+    /// A future that is ready once it is `deadline`; `None` if the timer can't wait for so late a time. Such a wait never
+    /// ends: this must not overflow or panic for it.
+    fn sleep_until(deadline: Self::Instant) -> Option<Self::Sleep>;
 
     /// What time it is.
     fn now() -> Self::Instant;

@@ -35,6 +35,7 @@ use crate::sync_shim::{AtomicU8, Ordering, UnsafeCell};
 use core::fmt;
 use core::marker::PhantomPinned;
 use core::mem::MaybeUninit;
+use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::pin::Pin;
 use core::ptr::{self, NonNull};
 use core::task::Waker;
@@ -177,6 +178,10 @@ impl Waiter {
         self.links.with_mut(|links| unsafe { (*links).next = to });
     }
 }
+
+// A panic never leaves a queue or a waiter half changed: no foreign code runs inside a section.
+impl UnwindSafe for Waiter {}
+impl RefUnwindSafe for Waiter {}
 
 impl fmt::Debug for Waiter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -93,6 +93,7 @@ pub use read_guard::RwLockReadGuard;
 use crate::acquire::Acquire;
 use crate::acquire::sealed::Operations;
 use crate::error::{LockKind, TimeoutError, TryLockError};
+use crate::mutex::try_now;
 use crate::permit::{Permit, Release};
 use crate::platform::{Platform, Timer};
 use crate::queue::Waiter;
@@ -621,10 +622,6 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     }
 }
 
-fn try_now<R: Operations>(request: R) -> Result<R::Guard, TryLockError> {
-    if request.try_now() { Ok(request.into_guard()) } else { Err(TryLockError(())) }
-}
-
 impl<T, P: Platform> From<T> for RwLock<T, P> {
     fn from(value: T) -> Self {
         Self::new(value)
@@ -711,8 +708,9 @@ impl<L: RwLockHandle> Operations for Reading<L> {
     }
 
     #[inline(always)]
-    fn into_guard(self) -> L::ReadGuard {
-        L::read_guard(Permit::new(self))
+    unsafe fn into_guard(self) -> L::ReadGuard {
+        // SAFETY: the caller owns it and has no other guard.
+        L::read_guard(unsafe { Permit::new(self) })
     }
 }
 
@@ -742,7 +740,8 @@ impl<L: RwLockHandle> Operations for Writing<L> {
     }
 
     #[inline(always)]
-    fn into_guard(self) -> L::WriteGuard {
-        L::write_guard(Permit::new(self))
+    unsafe fn into_guard(self) -> L::WriteGuard {
+        // SAFETY: the caller owns it and has no other guard.
+        L::write_guard(unsafe { Permit::new(self) })
     }
 }

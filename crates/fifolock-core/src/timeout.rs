@@ -134,7 +134,7 @@ where
             this.sleep.set(None);
             return Poll::Ready(Ok(guard));
         }
-        poll_sleep(this.acquire, this.sleep, cx, || Some(R::Platform::sleep_until(deadline)))
+        poll_sleep(this.acquire, this.sleep, cx, || R::Platform::sleep_until(deadline))
             .map(|guard| guard.ok_or_else(|| elapsed::<R>(None)))
     }
 }

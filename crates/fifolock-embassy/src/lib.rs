@@ -7,8 +7,19 @@
 //! | `M` | use it |
 //! |---|---|
 //! | `CriticalSectionRawMutex` | between executors of any priority, and from interrupt handlers |
-//! | `ThreadModeRawMutex` | in thread mode of one core. Touched from elsewhere it *aborts*, since the lock could not be left in order |
+//! | `ThreadModeRawMutex` | in thread mode of one core. Used from elsewhere it *aborts*, since the lock could not be left in order; dropped there it panics, as embassy-sync's |
 //! | `NoopRawMutex` | inside one executor |
+//!
+//! # Differences from embassy-sync
+//!
+//! - Waiters are served in the order in which they came, and a waiting writer stops new readers.
+//! - A `RwLock` is `Sync` only if its data is `Sync`: readers share it.
+//! - A raw mutex type that is not `'static` can't be used.
+//!
+//! # Panics
+//!
+//! A timed operation that has to wait panics where embassy-time's own timer would: its integrated queue takes no wakers
+//! but embassy's. A finished wait may leave its task one wake in the driver's queue, as every embassy timer does.
 //!
 //! A duration past the end of the clock waits for ever (`embassy_time::Timer::after` would panic).
 //!
@@ -55,8 +66,8 @@ impl<M: RawMutex + 'static> Timer for Embassy<M> {
         Instant::now().checked_add(duration).map(Sleep::at)
     }
 
-    fn sleep_until(deadline: Instant) -> Sleep {
-        Sleep::at(deadline)
+    fn sleep_until(deadline: Instant) -> Option<Sleep> {
+        Some(Sleep::at(deadline))
     }
 
     fn now() -> Instant {

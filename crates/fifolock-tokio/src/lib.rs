@@ -4,6 +4,13 @@
 //! `use fifolock_tokio::{Mutex, RwLock}`. On top come `lock_timeout`, `lock_deadline` and their like, in tokio's
 //! [`Duration`] and [`Instant`]: they honour a paused clock.
 //!
+//! # Differences from `tokio::sync`
+//!
+//! - A free lock is taken at the first poll, always: these locks take no part in tokio's coop budget. A task that does
+//!   nothing but lock free locks never yields.
+//! - A `RwLock` prefers writers; tokio's serves in the order of arrival.
+//! - An `OwnedMappedMutexGuard<T, U>` is `Sync` also where `T` is not.
+//!
 //! # Panics
 //!
 //! A timed operation that has to wait outside of a tokio runtime with its time driver enabled panics, as
@@ -48,11 +55,12 @@ impl Timer for Tokio {
 
     fn sleep(duration: Duration) -> Option<Sleep> {
         // `tokio::time::sleep` would take a duration past the clock's end for one of thirty years.
-        Instant::now().checked_add(duration).map(tokio::time::sleep_until)
+        Instant::now().checked_add(duration).and_then(Self::sleep_until)
     }
 
-    fn sleep_until(deadline: Instant) -> Sleep {
-        tokio::time::sleep_until(deadline)
+    fn sleep_until(deadline: Instant) -> Option<Sleep> {
+        // Tokio rounds up to a millisecond, and would panic where that is past the clock's end.
+        deadline.checked_add(Duration::from_millis(1)).map(|_| tokio::time::sleep_until(deadline))
     }
 
     fn now() -> Instant {

@@ -58,6 +58,38 @@ fn waker_comes_back<P: Platform, K: Kind<P>>() {
     assert_free::<P, K>(&lock);
 }
 
+pub(super) fn k1_a_new_waker_keeps_the_place<P: Platform>() {
+    each_kind!(new_waker_keeps_the_place::<P>);
+}
+
+fn new_waker_keeps_the_place<P: Platform, K: Kind<P>>() {
+    let lock = K::new();
+    let blocker = K::block(&lock);
+    let mut first = Task::queued(K::wait(&lock));
+    let mut second = Task::queued(K::wait(&lock));
+    let order = Rc::new(Cell::new(Vec::new()));
+    let tells = |name: &'static str| {
+        let order = Rc::clone(&order);
+        let on_wake = hook(move || {
+            let mut woken = order.take();
+            woken.push(name);
+            order.set(woken);
+        });
+        hooked_waker(Hooks { on_wake, ..Hooks::default() }).0
+    };
+    // In reverse, and again.
+    for _ in 0..2 {
+        assert!(second.poll_with(&tells("second")).is_pending());
+        assert!(first.poll_with(&tells("first")).is_pending());
+    }
+    assert!(second.poll_with(&tells("second")).is_pending());
+    drop(blocker);
+    drop(first.ready());
+    drop(second.ready());
+    assert_eq!(order.take(), ["first", "second"]);
+    assert_free::<P, K>(&lock);
+}
+
 pub(super) fn k1_a_granted_waiter_may_be_claimed_with_any_waker<P: Platform>() {
     each_kind!(claimed_with_any_waker::<P>);
 }

@@ -109,7 +109,9 @@ impl<R: RawLock> Release for Unlock<'_, R> {
 impl<'a, T: ?Sized, P: Platform> MappedMutexGuard<'a, T, P> {
     fn new<W: ?Sized>(whole: MutexGuard<'a, W, P>, data: ExclusivePtr<T>) -> Self {
         let mutex = whole.locked.into_held().0;
-        Self { locked: Permit::new(Unlock(mutex.raw())), data, _borrow: PhantomData }
+        // SAFETY: the duty to release, taken over from the whole guard's permit.
+        let locked = unsafe { Permit::new(Unlock(mutex.raw())) };
+        Self { locked, data, _borrow: PhantomData }
     }
 
     /// A guard for a part of this part.

@@ -4,7 +4,6 @@ use super::handle::MutexHandle;
 use super::raw::RawMutex;
 use super::{Locking, Mutex};
 use crate::acquire::Acquire;
-use crate::acquire::sealed::Operations;
 use crate::error::TryLockError;
 use crate::permit::{ExclusivePtr, Permit};
 use crate::platform::{Platform, Timer};
@@ -56,8 +55,7 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     /// As [`try_lock`](Self::try_lock). This share in the mutex is gone then.
     #[inline]
     pub fn try_lock_owned(self: Arc<Self>) -> Result<OwnedMutexGuard<T, P>, TryLockError> {
-        let request = Locking(self);
-        if request.try_now() { Ok(request.into_guard()) } else { Err(TryLockError(())) }
+        super::try_now(Locking(self))
     }
 
     /// As [`lock_timeout`](Self::lock_timeout), with a guard that shares in the mutex and borrows nothing.

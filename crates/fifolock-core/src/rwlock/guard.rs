@@ -41,7 +41,7 @@ impl<'a, T: ?Sized, P: Platform> RwLockWriteGuard<'a, T, P> {
     /// # Panics
     ///
     /// If `f` does; the lock is released then.
-    pub fn downgrade_map<U: ?Sized, F>(this: Self, f: F) -> RwLockReadGuard<'a, U, P>
+    pub fn downgrade_map<F, U: ?Sized>(this: Self, f: F) -> RwLockReadGuard<'a, U, P>
     where
         F: FnOnce(&T) -> &U,
     {
@@ -58,7 +58,7 @@ impl<'a, T: ?Sized, P: Platform> RwLockWriteGuard<'a, T, P> {
     /// # Panics
     ///
     /// If `f` does; the lock is released then.
-    pub fn try_downgrade_map<U: ?Sized, F>(this: Self, f: F) -> Result<RwLockReadGuard<'a, U, P>, Self>
+    pub fn try_downgrade_map<F, U: ?Sized>(this: Self, f: F) -> Result<RwLockReadGuard<'a, U, P>, Self>
     where
         F: FnOnce(&T) -> Option<&U>,
     {
@@ -78,7 +78,7 @@ impl<'a, T: ?Sized, P: Platform> RwLockWriteGuard<'a, T, P> {
     /// # Panics
     ///
     /// If `f` does; the lock is released then.
-    pub fn map<U: ?Sized, F>(mut this: Self, f: F) -> RwLockMappedWriteGuard<'a, U, P>
+    pub fn map<F, U: ?Sized>(mut this: Self, f: F) -> RwLockMappedWriteGuard<'a, U, P>
     where
         F: FnOnce(&mut T) -> &mut U,
     {
@@ -95,7 +95,7 @@ impl<'a, T: ?Sized, P: Platform> RwLockWriteGuard<'a, T, P> {
     /// # Panics
     ///
     /// If `f` does; the lock is released then.
-    pub fn try_map<U: ?Sized, F>(mut this: Self, f: F) -> Result<RwLockMappedWriteGuard<'a, U, P>, Self>
+    pub fn try_map<F, U: ?Sized>(mut this: Self, f: F) -> Result<RwLockMappedWriteGuard<'a, U, P>, Self>
     where
         F: FnOnce(&mut T) -> Option<&mut U>,
     {
@@ -110,7 +110,9 @@ impl<'a, T: ?Sized, P: Platform> RwLockWriteGuard<'a, T, P> {
 #[inline(always)]
 pub(super) fn downgrade<L: super::handle::RawHandle>(owned: Permit<Writing<L>>) -> Permit<Reading<L>> {
     let lock = owned.into_held().0;
-    let shared = Permit::new(Reading(lock));
+    // SAFETY: taken over from the writer's permit; there is a share to give back from the next line on, in which nothing
+    // can panic before there is.
+    let shared = unsafe { Permit::new(Reading(lock)) };
     shared.held().0.raw().downgrade();
     shared
 }
@@ -150,7 +152,9 @@ pub struct RwLockMappedWriteGuard<'a, T: ?Sized, P: Platform> {
 impl<'a, T: ?Sized, P: Platform> RwLockMappedWriteGuard<'a, T, P> {
     fn new<W: ?Sized>(whole: RwLockWriteGuard<'a, W, P>, data: WritePtr<T>) -> Self {
         let lock = whole.owned.into_held().0;
-        Self { owned: Permit::new(Writing(lock.raw())), data, _borrow: PhantomData }
+        // SAFETY: the duty to release, taken over from the whole guard's permit.
+        let owned = unsafe { Permit::new(Writing(lock.raw())) };
+        Self { owned, data, _borrow: PhantomData }
     }
 
     /// A guard for a part of this part.
@@ -158,7 +162,7 @@ impl<'a, T: ?Sized, P: Platform> RwLockMappedWriteGuard<'a, T, P> {
     /// # Panics
     ///
     /// If `f` does; the lock is released then.
-    pub fn map<U: ?Sized, F>(mut this: Self, f: F) -> RwLockMappedWriteGuard<'a, U, P>
+    pub fn map<F, U: ?Sized>(mut this: Self, f: F) -> RwLockMappedWriteGuard<'a, U, P>
     where
         F: FnOnce(&mut T) -> &mut U,
     {
@@ -175,7 +179,7 @@ impl<'a, T: ?Sized, P: Platform> RwLockMappedWriteGuard<'a, T, P> {
     /// # Panics
     ///
     /// If `f` does; the lock is released then.
-    pub fn try_map<U: ?Sized, F>(mut this: Self, f: F) -> Result<RwLockMappedWriteGuard<'a, U, P>, Self>
+    pub fn try_map<F, U: ?Sized>(mut this: Self, f: F) -> Result<RwLockMappedWriteGuard<'a, U, P>, Self>
     where
         F: FnOnce(&mut T) -> Option<&mut U>,
     {

@@ -49,7 +49,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// As [`try_read`](Self::try_read). This share in the lock's ownership is gone then.
     #[inline]
     pub fn try_read_owned(self: Arc<Self>) -> Result<OwnedRwLockReadGuard<T, T, P>, TryLockError> {
-        super::try_now(Reading(self))
+        crate::mutex::try_now(Reading(self))
     }
 
     /// As [`read_timeout`](Self::read_timeout), with a guard that shares in the lock and borrows nothing.
@@ -115,7 +115,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// As [`try_write`](Self::try_write). This share in the lock's ownership is gone then.
     #[inline]
     pub fn try_write_owned(self: Arc<Self>) -> Result<OwnedRwLockWriteGuard<T, P>, TryLockError> {
-        super::try_now(Writing(self))
+        crate::mutex::try_now(Writing(self))
     }
 
     /// As [`write_timeout`](Self::write_timeout), with a guard that shares in the lock and borrows nothing.
@@ -210,7 +210,7 @@ impl<T: ?Sized, U: ?Sized, P: Platform> OwnedRwLockReadGuard<T, U, P> {
     /// # Panics
     ///
     /// If `f` does; the share is given back then.
-    pub fn map<V: ?Sized, F>(this: Self, f: F) -> OwnedRwLockReadGuard<T, V, P>
+    pub fn map<F, V: ?Sized>(this: Self, f: F) -> OwnedRwLockReadGuard<T, V, P>
     where
         F: FnOnce(&U) -> &V,
     {
@@ -227,7 +227,7 @@ impl<T: ?Sized, U: ?Sized, P: Platform> OwnedRwLockReadGuard<T, U, P> {
     /// # Panics
     ///
     /// If `f` does; the share is given back then.
-    pub fn try_map<V: ?Sized, F>(this: Self, f: F) -> Result<OwnedRwLockReadGuard<T, V, P>, Self>
+    pub fn try_map<F, V: ?Sized>(this: Self, f: F) -> Result<OwnedRwLockReadGuard<T, V, P>, Self>
     where
         F: FnOnce(&U) -> Option<&V>,
     {
@@ -280,7 +280,7 @@ impl<T: ?Sized, P: Platform> OwnedRwLockWriteGuard<T, P> {
     /// # Panics
     ///
     /// If `f` does; the lock is released then.
-    pub fn downgrade_map<U: ?Sized, F>(this: Self, f: F) -> OwnedRwLockReadGuard<T, U, P>
+    pub fn downgrade_map<F, U: ?Sized>(this: Self, f: F) -> OwnedRwLockReadGuard<T, U, P>
     where
         F: FnOnce(&T) -> &U,
     {
@@ -297,7 +297,7 @@ impl<T: ?Sized, P: Platform> OwnedRwLockWriteGuard<T, P> {
     /// # Panics
     ///
     /// If `f` does; the lock is released then.
-    pub fn try_downgrade_map<U: ?Sized, F>(this: Self, f: F) -> Result<OwnedRwLockReadGuard<T, U, P>, Self>
+    pub fn try_downgrade_map<F, U: ?Sized>(this: Self, f: F) -> Result<OwnedRwLockReadGuard<T, U, P>, Self>
     where
         F: FnOnce(&T) -> Option<&U>,
     {
@@ -317,7 +317,7 @@ impl<T: ?Sized, P: Platform> OwnedRwLockWriteGuard<T, P> {
     /// # Panics
     ///
     /// If `f` does; the lock is released then.
-    pub fn map<U: ?Sized, F>(mut this: Self, f: F) -> OwnedRwLockMappedWriteGuard<T, U, P>
+    pub fn map<F, U: ?Sized>(mut this: Self, f: F) -> OwnedRwLockMappedWriteGuard<T, U, P>
     where
         F: FnOnce(&mut T) -> &mut U,
     {
@@ -334,7 +334,7 @@ impl<T: ?Sized, P: Platform> OwnedRwLockWriteGuard<T, P> {
     /// # Panics
     ///
     /// If `f` does; the lock is released then.
-    pub fn try_map<U: ?Sized, F>(mut this: Self, f: F) -> Result<OwnedRwLockMappedWriteGuard<T, U, P>, Self>
+    pub fn try_map<F, U: ?Sized>(mut this: Self, f: F) -> Result<OwnedRwLockMappedWriteGuard<T, U, P>, Self>
     where
         F: FnOnce(&mut T) -> Option<&mut U>,
     {
@@ -385,7 +385,7 @@ impl<T: ?Sized, U: ?Sized, P: Platform> OwnedRwLockMappedWriteGuard<T, U, P> {
     /// # Panics
     ///
     /// If `f` does; the lock is released then.
-    pub fn map<V: ?Sized, F>(mut this: Self, f: F) -> OwnedRwLockMappedWriteGuard<T, V, P>
+    pub fn map<F, V: ?Sized>(mut this: Self, f: F) -> OwnedRwLockMappedWriteGuard<T, V, P>
     where
         F: FnOnce(&mut U) -> &mut V,
     {
@@ -402,7 +402,7 @@ impl<T: ?Sized, U: ?Sized, P: Platform> OwnedRwLockMappedWriteGuard<T, U, P> {
     /// # Panics
     ///
     /// If `f` does; the lock is released then.
-    pub fn try_map<V: ?Sized, F>(mut this: Self, f: F) -> Result<OwnedRwLockMappedWriteGuard<T, V, P>, Self>
+    pub fn try_map<F, V: ?Sized>(mut this: Self, f: F) -> Result<OwnedRwLockMappedWriteGuard<T, V, P>, Self>
     where
         F: FnOnce(&mut U) -> Option<&mut V>,
     {

@@ -27,7 +27,9 @@ impl<'a, T: ?Sized, P: Platform> RwLockReadGuard<'a, T, P> {
         // SAFETY: a reader has a share, so nobody writes.
         let data = ReadPtr::new(unsafe { &*lock.inner.data.get() });
         let lock = shared.into_held().0.raw();
-        Self { shared: Permit::new(Reading(lock)), data, _borrow: PhantomData }
+        // SAFETY: the share, taken over from the other permit.
+        let shared = unsafe { Permit::new(Reading(lock)) };
+        Self { shared, data, _borrow: PhantomData }
     }
 
     /// A guard for a part of the data.
@@ -35,7 +37,7 @@ impl<'a, T: ?Sized, P: Platform> RwLockReadGuard<'a, T, P> {
     /// # Panics
     ///
     /// If `f` does; the share is given back then.
-    pub fn map<U: ?Sized, F>(this: Self, f: F) -> RwLockReadGuard<'a, U, P>
+    pub fn map<F, U: ?Sized>(this: Self, f: F) -> RwLockReadGuard<'a, U, P>
     where
         F: FnOnce(&T) -> &U,
     {
@@ -52,7 +54,7 @@ impl<'a, T: ?Sized, P: Platform> RwLockReadGuard<'a, T, P> {
     /// # Panics
     ///
     /// If `f` does; the share is given back then.
-    pub fn try_map<U: ?Sized, F>(this: Self, f: F) -> Result<RwLockReadGuard<'a, U, P>, Self>
+    pub fn try_map<F, U: ?Sized>(this: Self, f: F) -> Result<RwLockReadGuard<'a, U, P>, Self>
     where
         F: FnOnce(&T) -> Option<&U>,
     {

@@ -29,6 +29,9 @@ const QUEUED: usize = 0b001;
 const HELD: usize = 0b010;
 const FLAGS: usize = QUEUED | HELD | Word::BUSY_BIT;
 
+// A 16-bit word would have no room for the readers.
+const _: () = assert!(usize::BITS >= 32, "fifolock needs pointers of 32 bits or more");
+
 /// Readers are counted above the flags.
 const READER_SHIFT: u32 = FLAGS.count_ones();
 

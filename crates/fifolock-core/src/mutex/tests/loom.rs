@@ -107,8 +107,8 @@ impl Timer for Over {
         Some(core::future::ready(()))
     }
 
-    fn sleep_until(_: Duration) -> Ready<()> {
-        core::future::ready(())
+    fn sleep_until(_: Duration) -> Option<Ready<()>> {
+        Some(core::future::ready(()))
     }
 
     fn now() -> Duration {
