@@ -255,9 +255,8 @@ impl Firmware {
         Ok(Run { status: output.status.code(), output: text })
     }
 
-    /// The first line that a program says of its version.
+    /// The first line that a program says of its version, without how it was built.
     fn version(&self, program: impl AsRef<Path>) -> Result<String> {
-        let program = program.as_ref();
         let text = self
             .sh
             .cmd(program)
@@ -265,7 +264,8 @@ impl Firmware {
             .quiet()
             .read()
             .or_tell("check that the program can be run by itself")?;
-        Ok(text.lines().next().unwrap_or_default().to_owned())
+        let line = text.lines().next().unwrap_or_default();
+        Ok(line.split(" (").next().unwrap_or_default().to_owned())
     }
 }
 

@@ -58,7 +58,7 @@ const COMMANDS: &[Command] = &[
     Command::new("docs", "documentation, warnings are errors", lint::docs),
     Command::new("features", "every combination of features", features::run),
     Command::new("nostd", "no std, no compare-and-swap", nostd::run),
-    Command::new("firmware", "the images for microcontrollers, under QEMU", firmware::run).by_hand().with_args(),
+    Command::new("firmware", "the images for microcontrollers, under QEMU", firmware::run).with_args(),
     Command::new("msrv", "the declared minimum Rust version", lint::msrv),
     Command::new("loom", "every interleaving of the models", suites::loom).with_args(),
     Command::new("tokio-tests", "tokio's own tests of its locks, on ours", tokio_tests::run),

@@ -47,8 +47,6 @@ pub(crate) trait Acquisition {
     fn claim(section: &mut Self::Section<'_>, waiter: Pin<&Waiter>);
     /// A waiter leaves ungranted: it is taken out, and whom it blocked is granted. Returns its waker.
     fn leave(section: &mut Self::Section<'_>, waiter: Pin<&Waiter>, wakers: &mut Self::Wakers) -> Waker;
-    /// A granted waiter will not claim: what it has goes to the next.
-    fn pass_on(section: &mut Self::Section<'_>, waiter: Pin<&Waiter>, wakers: &mut Self::Wakers);
 }
 
 /// One attempt. `true`: the caller owns it.
@@ -191,15 +189,9 @@ pub(crate) fn leave<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>) {
 #[cold]
 #[inline(never)]
 fn leave_queued<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>) {
-    waiter.set_done();
-    // Its own waker is dropped last, after the others were woken.
-    let _own = lock.granting_section(|section, wakers| {
-        if A::is_granted(section, waiter) {
-            A::pass_on(section, waiter, wakers);
-            return None;
-        }
-        Some(A::leave(section, waiter, wakers))
-    });
+    if claim_or_leave(lock, waiter) {
+        lock.release();
+    }
 }
 
 /// Runs its closure if it is dropped: for a panic between becoming the owner and having a guard.

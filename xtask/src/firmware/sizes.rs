@@ -78,21 +78,24 @@ fn introduction(firmware: &Firmware) -> Result<String> {
 fn programs(firmware: &Firmware, board: &Board, over: &mut Vec<String>) -> Result<String> {
     let mut text = format!(
         "### {} (`{}`)\n\n\
-         | program | mutex | flash | RAM | stack | flash added | RAM added |\n|---|---|--:|--:|--:|--:|--:|\n",
+         | program | mutex | flash | RAM | stack | flash added | to embassy-sync's | RAM added |\n\
+         |---|---|--:|--:|--:|--:|--:|--:|\n",
         board.core, board.target
     );
     let without = measure(firmware, board, "without")?;
     let Size { flash, ram, stack } = without;
-    let _ = writeln!(text, "| – | none | {flash} | {ram} | {stack} | – | – |");
+    let _ = writeln!(text, "| – | none | {flash} | {ram} | {stack} | – | – | – |");
     for (form, ours, embassys) in FORMS {
-        let mut added = [0; 2];
-        for ((mutex, image), added) in [("fifolock", ours), ("embassy-sync", embassys)].into_iter().zip(&mut added) {
-            let Size { flash, ram, stack } = measure(firmware, board, image)?;
-            *added = flash - without.flash;
-            let _ =
-                writeln!(text, "| {form} | {mutex} | {flash} | {ram} | {stack} | {added} | {} |", ram - without.ram);
+        let (ours, embassys) = (measure(firmware, board, ours)?, measure(firmware, board, embassys)?);
+        let ratio = (ours.flash - without.flash) as f64 / (embassys.flash - without.flash) as f64;
+        for (mutex, size, ratio) in [("fifolock", ours, ratio), ("embassy-sync", embassys, 1.0)] {
+            let Size { flash, ram, stack } = size;
+            let (more_flash, more_ram) = (flash - without.flash, ram - without.ram);
+            let _ = writeln!(
+                text,
+                "| {form} | {mutex} | {flash} | {ram} | {stack} | {more_flash} | {ratio:.1} | {more_ram} |"
+            );
         }
-        let ratio = added[0] as f64 / added[1] as f64;
         if ratio > FLASH_RATIO_MAX {
             over.push(format!("{ratio:.1} times on {}, {form}", board.core));
         }
@@ -141,12 +144,12 @@ fn memory(firmware: &Firmware, board: &Board) -> Result<String> {
     Ok(text)
 }
 
-/// What a program printed as `name: number`.
+/// What a program printed as `name: 0x…`.
 fn numbers(output: &str) -> Vec<(&str, i64)> {
     output
         .lines()
-        .filter_map(|line| line.rsplit_once(": "))
-        .filter_map(|(name, number)| Some((name, number.parse().ok()?)))
+        .filter_map(|line| line.rsplit_once(": 0x"))
+        .filter_map(|(name, number)| Some((name, i64::from_str_radix(number, 16).ok()?)))
         .collect()
 }
 
@@ -222,7 +225,7 @@ mod tests {
 
     #[test]
     fn numbers_are_read_and_the_rest_is_not() {
-        assert_eq!(numbers("stack: 64\nwarning: x\na: b: 7\n"), [("stack", 64), ("a: b", 7)]);
+        assert_eq!(numbers("stack: 0x00000040\nwarning: x\na: b: 0x7\n"), [("stack", 64), ("a: b", 7)]);
     }
 
     #[test]

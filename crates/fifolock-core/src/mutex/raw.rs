@@ -177,9 +177,4 @@ impl<R: RawLock> Acquisition for RawMutex<R> {
         // SAFETY: in a section; queued and not granted, so linked here. Its stage is `Done`, so it never waits again.
         unsafe { section.queue.leave(waiter) }
     }
-
-    #[inline(always)]
-    fn pass_on(section: &mut Section<'_>, _: Pin<&Waiter>, waker: &mut Option<Waker>) {
-        section.hand_off(waker);
-    }
 }

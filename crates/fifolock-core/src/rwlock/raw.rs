@@ -254,13 +254,6 @@ impl<R: RawLock> Acquisition for ReadSide<'_, R> {
         section.perform(action, wakers);
         own
     }
-
-    #[inline(always)]
-    fn pass_on(section: &mut Section<'_>, waiter: Pin<&Waiter>, wakers: &mut Wakers) {
-        Self::claim(section, waiter);
-        let action = section.state.release_reader();
-        section.perform(action, wakers);
-    }
 }
 
 impl<R: RawLock> Acquisition for WriteSide<'_, R> {
@@ -334,11 +327,5 @@ impl<R: RawLock> Acquisition for WriteSide<'_, R> {
         let action = section.state.leave_writer();
         section.perform(action, wakers);
         own
-    }
-
-    #[inline(always)]
-    fn pass_on(section: &mut Section<'_>, _: Pin<&Waiter>, wakers: &mut Wakers) {
-        let action = section.state.release_writer();
-        section.perform(action, wakers);
     }
 }

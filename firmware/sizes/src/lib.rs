@@ -1,0 +1,67 @@
+//! The program whose size is measured: three tasks that take turns, and one that looks in without waiting.
+//!
+//! It prints without formatting and panics without a message, as small firmware does.
+
+#![no_std]
+
+use core::panic::PanicInfo;
+
+use embassy_sync::blocking_mutex::raw::CriticalSectionRawMutex;
+use embassy_time::Duration;
+
+pub type Raw = CriticalSectionRawMutex;
+
+pub const TASKS: u32 = 3;
+pub const TURNS: u32 = 4;
+/// How long a turn takes.
+pub const TURN: Duration = Duration::from_millis(1);
+/// Longer than any wait: the turns of all others.
+pub const PATIENCE: Duration = Duration::from_millis(200);
+
+/// Checks that all turns were taken, prints the stack, and ends the program.
+pub fn end(turns: u32) -> ! {
+    let (used, _) = board::stack::high_water_mark();
+    board::console::number("stack", used);
+    board::exit(if turns == TASKS * TURNS { 0 } else { 1 })
+}
+
+#[panic_handler]
+fn panic(_: &PanicInfo<'_>) -> ! {
+    board::exit(101)
+}
+
+/// The program. `lock` acquires, or gives up this turn; `try_lock` is an option of what `lock` gives; `add` adds one to
+/// what that guards, and returns it.
+#[macro_export]
+macro_rules! program {
+    (lock: $lock:expr, try_lock: $try_lock:expr, add: $add:expr $(,)?) => {
+        #[embassy_executor::task(pool_size = $crate::TASKS as usize)]
+        async fn worker() {
+            for _ in 0..$crate::TURNS {
+                #[allow(unused_mut, reason = "the program without a lock has nothing to change in its guard")]
+                let mut guard = $lock;
+                embassy_time::Timer::after($crate::TURN).await;
+                $add(&mut guard, 1);
+            }
+        }
+
+        #[embassy_executor::main]
+        async fn main(spawner: embassy_executor::Spawner) {
+            board::start();
+            for _ in 0..$crate::TASKS {
+                spawner.spawn(worker().unwrap());
+            }
+            // Time enough for all turns, one after the other.
+            for _ in 0..3 * $crate::TASKS * $crate::TURNS {
+                embassy_time::Timer::after($crate::TURN).await;
+                if let Some(mut guard) = $try_lock {
+                    let turns = $add(&mut guard, 0);
+                    if turns == $crate::TASKS * $crate::TURNS {
+                        $crate::end(turns);
+                    }
+                }
+            }
+            $crate::end(0);
+        }
+    };
+}
