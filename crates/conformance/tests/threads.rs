@@ -21,7 +21,7 @@ use std::time::Instant;
 const TOO_LONG: Duration = Duration::from_secs(60);
 
 const THREADS: usize = if cfg!(miri) { 3 } else { 4 };
-const ROUNDS: usize = if cfg!(miri) { 15 } else { 6_000 };
+const ROUNDS: usize = if cfg!(miri) { 15 } else { 4_000 };
 
 /// Waits until it is so.
 #[track_caller]

@@ -1,6 +1,7 @@
 //! K10: what is dropped before what.
 
-use crate::tools::{Slot, Task, panics};
+use crate::tools::{Hooks, Slot, Task, hook, panics};
+use core::cell::RefCell;
 use core::future::{Future, pending};
 use fifolock_core::mutex::{MappedMutexGuard, MutexGuard, OwnedMappedMutexGuard, OwnedMutexGuard};
 use fifolock_core::platform::Platform;
@@ -9,6 +10,7 @@ use fifolock_core::rwlock::{
     RwLockWriteGuard,
 };
 use fifolock_core::{Mutex, RwLock};
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// Calls its closure when it is dropped.
@@ -20,42 +22,48 @@ impl<F: FnMut()> Drop for OnDrop<F> {
     }
 }
 
-/// Cancels a run while somebody waits behind it. Its body held something whose drop said, in `seen`, whether the lock was
-/// still held.
+/// What happened, in order.
+type Log = Rc<RefCell<Vec<&'static str>>>;
+
+/// Cancels a run while somebody waits behind it; its body holds something whose drop is logged.
 #[track_caller]
-fn cancelled<R: Future, W: Future>(run: R, waiter: W, seen: &Slot<bool>) -> W::Output {
+fn cancelled<R: Future, W: Future>(run: R, waiter: W, log: &Log) -> W::Output {
     let mut run = Task::new(run);
     run.pending();
-    let mut waiter = Task::queued(waiter);
-    assert_eq!(seen.take(), None);
+    let on_wake = hook({
+        let log = Rc::clone(log);
+        move || log.borrow_mut().push("the next is granted")
+    });
+    let mut waiter = Task::with_hooks(waiter, Hooks { on_wake, ..Hooks::default() });
+    waiter.pending();
+    assert!(log.borrow().is_empty());
     run.cancel();
-    assert_eq!(seen.take(), Some(true), "released before the user's future was dropped");
-    assert_eq!(waiter.wakes(), 1);
+    assert_eq!(log.take(), ["the body is dropped", "the next is granted"]);
     waiter.ready()
 }
 
 pub(super) fn k10_a_cancelled_run_drops_the_users_future_before_it_releases<P: Platform>() {
-    let seen = Slot::new();
+    let log = Log::default();
 
     let mutex = Mutex::<_, P>::new(());
     let run = mutex.run_exclusive(async |()| {
-        let _local = OnDrop(|| seen.put(mutex.is_locked()));
+        let _local = OnDrop(|| log.borrow_mut().push("the body is dropped"));
         pending::<()>().await;
     });
-    drop(cancelled(run, mutex.lock(), &seen));
+    drop(cancelled(run, mutex.lock(), &log));
 
     let lock = RwLock::<_, P>::new(());
     let run = lock.run_exclusive(async |()| {
-        let _local = OnDrop(|| seen.put(lock.state().writer));
+        let _local = OnDrop(|| log.borrow_mut().push("the body is dropped"));
         pending::<()>().await;
     });
-    drop(cancelled(run, lock.read(), &seen));
+    drop(cancelled(run, lock.read(), &log));
 
     let run = lock.run_shared(async |()| {
-        let _local = OnDrop(|| seen.put(lock.state().readers == 1));
+        let _local = OnDrop(|| log.borrow_mut().push("the body is dropped"));
         pending::<()>().await;
     });
-    drop(cancelled(run, lock.write(), &seen));
+    drop(cancelled(run, lock.write(), &log));
     assert!(lock.try_write().is_ok());
 }
 
