@@ -6,6 +6,7 @@ use serde_json::Value;
 use xshell::cmd;
 
 use crate::context::{Context, Failure, OrElse as _, Outcome, Result};
+use crate::suites::EMBASSY_STD;
 
 /// What the core may depend on, and under which condition. A condition that
 /// is not here, such as loom's, is no user's build.
@@ -114,7 +115,7 @@ fn chosen_implementation(tree: &str) -> Option<&str> {
 
 fn lock_files_are_current(cx: &Context) -> Result<()> {
     let sh = &cx.sh;
-    for manifest in ["Cargo.toml", "xtask/nostd-check/Cargo.toml"] {
+    for manifest in ["Cargo.toml", "xtask/nostd-check/Cargo.toml", EMBASSY_STD] {
         cmd!(sh, "cargo tree --locked --quiet --manifest-path {manifest} --depth 0")
             .ignore_stdout()
             .run()

@@ -6,7 +6,7 @@ use xshell::cmd;
 
 use crate::context::{Context, Failure, OrElse as _, Outcome, Result};
 use crate::nostd;
-use crate::suites::{LOOM_FEATURES, LOOM_FLAGS, loom_target_dir};
+use crate::suites::{EMBASSY_STD, LOOM_FEATURES, LOOM_FLAGS, embassy_std_target_dir, loom_target_dir};
 
 /// The README's test command, which `.ci/run` runs first.
 const TEST_COMMAND: &str = "cargo test --workspace";
@@ -89,6 +89,9 @@ pub(crate) fn fmt(cx: &Context, _args: &[String]) -> Result<Outcome> {
     cmd!(sh, "cargo fmt --manifest-path {nostd} --check")
         .run()
         .or_tell("run `cargo fmt --manifest-path xtask/nostd-check/Cargo.toml`")?;
+    cmd!(sh, "cargo fmt --manifest-path {EMBASSY_STD} --check")
+        .run()
+        .or_tell(&format!("run `cargo fmt --manifest-path {EMBASSY_STD}`"))?;
     Ok(Outcome::Passed)
 }
 
@@ -110,6 +113,10 @@ pub(crate) fn clippy(cx: &Context, _args: &[String]) -> Result<Outcome> {
     cmd!(sh, "cargo clippy --manifest-path {nostd} --target-dir {target} -- -D warnings")
         .run()
         .or_tell("mend what clippy reports in xtask/nostd-check")?;
+    let target = embassy_std_target_dir(cx);
+    cmd!(sh, "cargo clippy --manifest-path {EMBASSY_STD} --all-targets --target-dir {target} -- -D warnings")
+        .run()
+        .or_tell("mend what clippy reports in conformance-embassy-std")?;
     Ok(Outcome::Passed)
 }
 

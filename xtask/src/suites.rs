@@ -16,6 +16,9 @@ pub(crate) const LOOM_FLAGS: &str = "--cfg fifolock_loom -D warnings";
 /// The flavours of raw lock that have models.
 pub(crate) const LOOM_FEATURES: &str = "spin,std";
 
+/// The locks on embassy's executor for hosts.
+pub(crate) const EMBASSY_STD: &str = "conformance-embassy-std/Cargo.toml";
+
 /// Miri's scheduler and weak memory are random; each seed is another run.
 const MIRI_SEEDS: u32 = 4;
 
@@ -25,6 +28,20 @@ pub(crate) fn test(cx: &Context, args: &[String]) -> Result<Outcome> {
         .run()
         .or_tell("the failing tests are named above; `cargo test -p CRATE NAME` runs one")?;
     Ok(Outcome::Passed)
+}
+
+/// Runs the tests of a workspace of its own: one program can't have two time drivers.
+pub(crate) fn embassy_std(cx: &Context, args: &[String]) -> Result<Outcome> {
+    let sh = &cx.sh;
+    let (manifest, target) = (EMBASSY_STD, embassy_std_target_dir(cx));
+    let tests = cmd!(sh, "cargo test --manifest-path {manifest} --target-dir {target} {args...}");
+    let passed = run_tests(tests)?;
+    println!("embassy-std: {passed} tests passed");
+    Ok(Outcome::Passed)
+}
+
+pub(crate) fn embassy_std_target_dir(cx: &Context) -> PathBuf {
+    cx.target.join("embassy-std")
 }
 
 /// Runs the models, or those whose name contains one of the arguments.

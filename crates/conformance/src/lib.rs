@@ -9,6 +9,7 @@ pub mod model;
 pub mod mutex;
 pub mod raw;
 pub mod rwlock;
+pub mod stress;
 pub mod time;
 pub mod time_foreign;
 pub mod tools;
@@ -30,6 +31,12 @@ macro_rules! rules {
                     super::$rule::<P>();
                 }
             )+
+
+            /// All of them with their names, for a platform that needs a test program of its own.
+            #[must_use]
+            pub fn all<P: $bound>() -> Vec<(&'static str, fn())> {
+                vec![$((stringify!($rule), $rule::<P>)),+]
+            }
         }
 
         /// A test for each rule of the module, on the given platform.

@@ -1,5 +1,8 @@
 //! Clocks that a test sets: a manual one, and what any other must offer so that the same rules run on it.
 
+mod async_io;
+#[cfg(feature = "embassy-mock")]
+mod mock_embassy;
 mod paused_tokio;
 
 use super::{Depth, assert_outside};
@@ -20,10 +23,16 @@ pub trait TestTimer: Timer {
     /// Whether time stands still between two calls of [`advance`](Self::advance).
     const EXACT: bool;
 
+    /// Whether a sleep that is dropped, or polled with another waker, forgets its waker at once. One that does not may
+    /// wake it when the time comes.
+    const FORGETS: bool;
+
     /// Runs a test with a clock of its own.
     fn with(test: impl FnOnce());
 
-    /// Lets time pass: `by`, or a little more if the clock is not exact. Sleeps whose time has come wake their tasks.
+    /// Lets time pass. Sleeps whose time has come wake their tasks before this returns.
+    ///
+    /// By `by`, or a little more if the clock is not exact; such a clock takes anything above [`PATIENCE`] for that.
     fn advance(by: Duration);
 
     /// How many sleeps exist, where the clock can tell.
@@ -38,6 +47,9 @@ pub trait TestTimer: Timer {
     /// A point in time that has passed.
     fn past_instant() -> Self::Instant;
 }
+
+/// What "long after" is on a real clock. Waits whose end a rule wants to see are no longer.
+pub const PATIENCE: Duration = Duration::from_millis(25);
 
 /// A platform whose clock is the manual one: [`on_next`], [`forbid_clock`] and [`uses`] are about it.
 pub trait ManualTimer: TestTimer {}
@@ -202,7 +214,8 @@ impl<R: RawLock + 'static> Timer for Manual<R> {
     }
 
     fn sleep_until(deadline: Tick) -> Option<Sleep> {
-        Sleep::until(|_| Some(deadline.0))
+        // The last tick never comes.
+        Sleep::until(|_| (deadline.0 < Duration::MAX).then_some(deadline.0))
     }
 
     fn now() -> Tick {
@@ -217,6 +230,7 @@ impl<R: RawLock + 'static> Timer for Manual<R> {
 
 impl<R: RawLock + 'static> TestTimer for Manual<R> {
     const EXACT: bool = true;
+    const FORGETS: bool = true;
 
     fn with(test: impl FnOnce()) {
         let _old = with_clock(|clock| mem::replace(clock, Clock { now: START, ..Clock::default() }));

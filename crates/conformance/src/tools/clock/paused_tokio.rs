@@ -17,6 +17,7 @@ fn block_on<F: Future>(future: F) -> F::Output {
 
 impl TestTimer for Tokio {
     const EXACT: bool = true;
+    const FORGETS: bool = true;
 
     fn with(test: impl FnOnce()) {
         struct Over;

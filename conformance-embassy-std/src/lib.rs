@@ -1,0 +1,140 @@
+//! embassy's executor for hosts as a runtime of the conformance suite: its tasks, its wakers, its clock.
+
+use core::future::{Future, poll_fn};
+use core::pin::Pin;
+use core::sync::atomic::{AtomicBool, Ordering};
+use core::task::Poll;
+use core::time::Duration;
+use embassy_executor::{Executor, SendSpawner};
+use embassy_sync::blocking_mutex::raw::CriticalSectionRawMutex;
+use embassy_sync::signal::Signal;
+use embassy_sync::waitqueue::AtomicWaker;
+use embassy_time::Instant;
+use fifolock::embassy::Embassy;
+use fifolock_conformance::stress::{Runtime, TASKS};
+use std::sync::{Arc, mpsc};
+use std::thread;
+
+/// A task's future.
+pub type Body = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// As many as a run has, and some, since a task ends a moment after it has said so.
+const SLOTS: usize = TASKS + 100;
+
+#[embassy_executor::task(pool_size = SLOTS)]
+async fn task(body: Body) {
+    body.await;
+}
+
+/// An executor on a thread of its own, which outlives the tests.
+#[derive(Clone, Copy)]
+pub struct EmbassyStd(SendSpawner);
+
+impl core::fmt::Debug for EmbassyStd {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.pad("EmbassyStd")
+    }
+}
+
+impl EmbassyStd {
+    /// Starts an executor.
+    #[must_use]
+    pub fn start() -> Self {
+        let (sender, receiver) = mpsc::channel();
+        thread::spawn(move || {
+            let executor = Box::leak(Box::new(Executor::new()));
+            executor.run(|spawner| sender.send(spawner.make_send()).expect("it is waited for"));
+        });
+        Self(receiver.recv().expect("it runs"))
+    }
+
+    /// Runs a future as a task of the executor: only there does embassy's timer work.
+    pub fn run<T: Send + 'static>(&self, future: impl Future<Output = T> + Send + 'static) -> T {
+        let (sender, receiver) = mpsc::channel();
+        let body = async move { sender.send(future.await).expect("it is waited for") };
+        self.0.spawn(task(Box::pin(body)).expect("a slot"));
+        receiver.recv().expect("no panic")
+    }
+}
+
+/// What a task and its owner share.
+struct Shared {
+    aborted: AtomicBool,
+    waker: AtomicWaker,
+    ended: Signal<CriticalSectionRawMutex, ()>,
+}
+
+/// The owner's part of a task.
+pub struct Task(Arc<Shared>);
+
+impl core::fmt::Debug for Task {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.pad("Task")
+    }
+}
+
+/// Tells the owner, also if the task panics.
+struct Ended(Arc<Shared>);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        self.0.ended.signal(());
+    }
+}
+
+impl Runtime for EmbassyStd {
+    type Platform = Embassy<CriticalSectionRawMutex>;
+    type Task = Task;
+
+    fn spawn(&self, body: impl Future<Output = ()> + Send + 'static) -> Task {
+        let shared =
+            Arc::new(Shared { aborted: AtomicBool::new(false), waker: AtomicWaker::new(), ended: Signal::new() });
+        let ended = Ended(Arc::clone(&shared));
+        let body = async move {
+            let mut body: Option<Body> = Some(Box::pin(body));
+            let ended = ended;
+            poll_fn(|cx| {
+                // With the task's own waker: embassy's timer takes no other.
+                ended.0.waker.register(cx.waker());
+                match &mut body {
+                    Some(running) if !ended.0.aborted.load(Ordering::SeqCst) => running.as_mut().poll(cx),
+                    _ => Poll::Ready(()),
+                }
+            })
+            .await;
+            drop(body);
+        };
+        self.0.spawn(task(Box::pin(body)).expect("a slot"));
+        Task(shared)
+    }
+
+    async fn abort(&self, task: Task) {
+        task.0.aborted.store(true, Ordering::SeqCst);
+        task.0.waker.wake();
+    }
+
+    async fn join(&self, task: Task) {
+        task.0.ended.wait().await;
+    }
+
+    fn yield_now() -> impl Future<Output = ()> + Send {
+        smol::future::yield_now()
+    }
+
+    // Not embassy's, which works in its tasks only.
+    async fn sleep(of: Duration) {
+        smol::Timer::after(of).await;
+    }
+
+    fn span(of: Duration) -> embassy_time::Duration {
+        of.try_into().expect("a short one")
+    }
+
+    fn instant_in(after: Duration) -> Instant {
+        Instant::now() + Self::span(after)
+    }
+
+    fn block_on<F: Future>(&self, future: F) -> F::Output {
+        smol::block_on(future)
+    }
+}

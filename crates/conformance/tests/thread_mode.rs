@@ -1,0 +1,203 @@
+//! `Embassy<ThreadModeRawMutex>`: on a host, thread mode is the thread called "main". So this is a program of its own,
+//! which runs the rules there, and what must end in an abort (K9) in a child.
+
+use core::panic::AssertUnwindSafe;
+use core::pin::pin;
+use core::task::{Context, Waker};
+use embassy_sync::blocking_mutex::raw::ThreadModeRawMutex;
+use fifolock::embassy::{Embassy, Mutex, RwLock};
+use fifolock_conformance::tools::Watched;
+use fifolock_conformance::{foreign, mutex, rwlock, time, tools, until};
+use fifolock_core::platform::Platform;
+use std::panic::catch_unwind;
+use std::process::{Command, ExitCode};
+use std::time::Instant;
+use std::{env, thread};
+
+type Locks = Embassy<ThreadModeRawMutex>;
+type WatchedLocks = Watched<<Locks as Platform>::Raw>;
+type Test = (String, Box<dyn FnOnce()>);
+
+/// Names the case that a child is to run.
+const CASE: &str = "FIFOLOCK_THREAD_MODE_CASE";
+
+/// What a child prints that is still alive after its case.
+const ALIVE: &str = "still alive";
+
+static MUTEX: Mutex<ThreadModeRawMutex, u32> = Mutex::new(0);
+static RWLOCK: RwLock<ThreadModeRawMutex, u32> = RwLock::new(0);
+
+/// What is done on the wrong thread.
+const CASES: &[(&str, fn())] = &[
+    ("queued_lock", || {
+        let _held = MUTEX.try_lock().expect("free");
+        elsewhere(tools::queued(MUTEX.lock()).0, drop);
+    }),
+    ("granted_lock", || {
+        let held = MUTEX.try_lock().expect("free");
+        let waiter = tools::queued(MUTEX.lock()).0;
+        drop(held);
+        elsewhere(waiter, drop);
+    }),
+    ("queued_timeout", || {
+        let _held = MUTEX.try_lock().expect("free");
+        elsewhere(tools::queued(MUTEX.lock_timeout(embassy_time::Duration::from_secs(1))).0, drop);
+    }),
+    ("queued_run", || {
+        let _held = MUTEX.try_lock().expect("free");
+        elsewhere(tools::queued(MUTEX.run_exclusive(async |_| ())).0, drop);
+    }),
+    ("queued_read", || {
+        let _held = RWLOCK.try_write().expect("free");
+        elsewhere(tools::queued(RWLOCK.read()).0, drop);
+    }),
+    ("queued_write", || {
+        let _held = RWLOCK.try_read().expect("free");
+        elsewhere(tools::queued(RWLOCK.write()).0, drop);
+    }),
+    ("mutex_guard", || elsewhere(MUTEX.try_lock().expect("free"), drop)),
+    ("read_guard", || elsewhere(RWLOCK.try_read().expect("free"), drop)),
+    ("write_guard", || elsewhere(RWLOCK.try_write().expect("free"), drop)),
+    ("first_poll", || {
+        elsewhere((), |()| {
+            let _ = pin!(MUTEX.lock()).as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        });
+    }),
+    ("try_lock", || elsewhere((), |()| drop(MUTEX.try_lock()))),
+    ("state", || elsewhere((), |()| assert!(!MUTEX.state().locked))),
+];
+
+/// Runs `f` on another thread, where a panic would end.
+fn elsewhere<T: Send>(value: T, f: impl FnOnce(T) + Send) {
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().name("elsewhere".to_owned());
+        let _ = thread.spawn_scoped(scope, || catch_unwind(AssertUnwindSafe(|| f(value)))).expect("a thread").join();
+    });
+}
+
+/// Runs the case in this program's child, which must die of an abort, before it could do anything else.
+fn k9_aborts(case: &str) {
+    let program = env::current_exe().expect("a program");
+    let child = Command::new(program).env(CASE, case).env("RUST_BACKTRACE", "0").output().expect("a child");
+    let (stdout, stderr) = (String::from_utf8_lossy(&child.stdout), String::from_utf8_lossy(&child.stderr));
+    let told = format!("{:?}\n{stdout}\n{stderr}", child.status);
+    assert!(!stdout.contains(ALIVE), "{told}");
+    assert!(stderr.contains("can only be locked from thread mode"), "{told}");
+    assert!(stderr.contains("it can't be left in order"), "{told}");
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::ExitStatusExt;
+        const SIGABRT: i32 = 6;
+        assert_eq!(child.status.signal(), Some(SIGABRT), "{told}");
+    }
+    assert!(!child.status.success(), "{told}");
+}
+
+/// It is the thread that the cases show, and the queue: none of this is harmful.
+fn k9_on_the_right_thread_all_is_well() {
+    drop(MUTEX.try_lock().expect("free"));
+    let held = MUTEX.try_lock().expect("free");
+    drop(tools::queued(MUTEX.lock()));
+    assert_eq!(MUTEX.queued(), 0);
+    drop(held);
+    assert!(!MUTEX.is_locked());
+    let held = RWLOCK.try_write().expect("free");
+    drop((tools::queued(RWLOCK.read()), tools::queued(RWLOCK.write())));
+    drop(held);
+    assert!(RWLOCK.try_write().is_ok());
+    // What was never polled is not in the queue.
+    elsewhere((MUTEX.lock(), RWLOCK.read(), RWLOCK.write()), drop);
+    assert!(MUTEX.try_lock().is_ok() && RWLOCK.try_write().is_ok());
+}
+
+fn rules(of: &str, rules: Vec<(&'static str, fn())>) -> impl Iterator<Item = Test> {
+    rules.into_iter().map(move |(name, rule)| (format!("{of}::{name}"), Box::new(rule) as Box<dyn FnOnce()>))
+}
+
+fn tests() -> Vec<Test> {
+    let mut tests: Vec<Test> = Vec::new();
+    tests.extend(rules("locks", mutex::run::all::<Locks>()));
+    tests.extend(rules("locks", rwlock::run::all::<Locks>()));
+    tests.extend(rules("locks", foreign::run::all::<Locks>()));
+    tests.extend(rules("watched", mutex::run::all::<WatchedLocks>()));
+    tests.extend(rules("watched", rwlock::run::all::<WatchedLocks>()));
+    tests.extend(rules("watched", foreign::run::all::<WatchedLocks>()));
+    tests.extend(rules("time", time::run::all::<Locks>()));
+    tests.extend(rules("time", until::run::all::<Locks>()));
+    tests.push(("k9_on_the_right_thread_all_is_well".to_owned(), Box::new(k9_on_the_right_thread_all_is_well)));
+    // Miri has no processes.
+    let cases = if cfg!(miri) { &[] } else { CASES };
+    tests.extend(
+        cases.iter().map(|&(case, _)| (format!("k9_aborts::{case}"), Box::new(move || k9_aborts(case)) as Box<_>)),
+    );
+    tests
+}
+
+/// As much of the usual test program as people and tools use: filters, `--list`, and quiet if all is well. For that the
+/// rules, which print what they do, run in a child.
+fn main() -> ExitCode {
+    if let Ok(case) = env::var(CASE) {
+        let (_, run) = CASES.iter().find(|(name, _)| *name == case).expect("a case");
+        run();
+        println!("{ALIVE}");
+        return ExitCode::SUCCESS;
+    }
+    let args: Vec<String> = env::args().skip(1).collect();
+    let has = |flag: &str| args.iter().any(|arg| arg == flag);
+    if has("--list") {
+        chosen(&args).1.iter().for_each(|(name, _)| println!("{name}: test"));
+        return ExitCode::SUCCESS;
+    }
+    if has("--nocapture") || cfg!(miri) {
+        return run(&args);
+    }
+    let program = env::current_exe().expect("a program");
+    let child = Command::new(program).arg("--nocapture").args(&args).output().expect("a child");
+    let stdout = String::from_utf8_lossy(&child.stdout);
+    if !child.status.success() {
+        println!("{stdout}\n{}\n{:?}", String::from_utf8_lossy(&child.stderr), child.status);
+        return ExitCode::FAILURE;
+    }
+    let is_summary = |line: &&str| line.starts_with("running ") || line.starts_with("test result: ");
+    stdout.lines().filter(is_summary).for_each(|line| println!("{line}"));
+    ExitCode::SUCCESS
+}
+
+/// The number of all tests, and those that the arguments ask for.
+fn chosen(args: &[String]) -> (usize, Vec<Test>) {
+    let has = |flag: &str| args.iter().any(|arg| arg == flag);
+    let filters: Vec<&String> = args.iter().filter(|arg| !arg.starts_with('-')).collect();
+    let is_chosen = |name: &str| {
+        let by = |filter: &&String| if has("--exact") { name == *filter } else { name.contains(*filter) };
+        filters.is_empty() || filters.iter().any(by)
+    };
+    // None is ignored.
+    let all = if has("--ignored") { Vec::new() } else { tests() };
+    (all.len(), all.into_iter().filter(|(name, _)| is_chosen(name)).collect())
+}
+
+fn run(args: &[String]) -> ExitCode {
+    let (all, chosen) = chosen(args);
+    let count = chosen.len();
+    let start = Instant::now();
+    println!("running {count} tests");
+    let mut failed = Vec::new();
+    for (name, test) in chosen {
+        // Before it runs, so that a test that aborts is known.
+        println!("test {name}");
+        if catch_unwind(AssertUnwindSafe(test)).is_err() {
+            println!("FAILED {name}");
+            failed.push(name);
+        }
+    }
+    println!(
+        "test result: {} {} passed; {} failed; 0 ignored; 0 measured; {} filtered out; finished in {:.2}s",
+        if failed.is_empty() { "ok." } else { "FAILED." },
+        count - failed.len(),
+        failed.len(),
+        all - count,
+        start.elapsed().as_secs_f64()
+    );
+    failed.iter().for_each(|name| println!("FAILED {name}"));
+    if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
