@@ -97,7 +97,7 @@ fn poll_first<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, waker: &Waker) -> 
         match A::count(section) {
             Err(full) => Err((full, waker)),
             Ok(ticket) => {
-                // SAFETY: in a section, by the polled future, whose drop unlinks it.
+                // SAFETY: I1, I2: in a section, by the polled future, whose drop unlinks it.
                 unsafe { A::queue(section).push(waiter, waker, ticket) };
                 Ok(None)
             }
@@ -138,7 +138,7 @@ fn poll_queued_slow<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, waker: &Wake
             A::claim(section, waiter);
             return (true, new);
         }
-        // SAFETY: in a section, by the polled future; queued and not granted, so linked here.
+        // SAFETY: I2, I3: in a section, by the polled future; queued and not granted, so linked here.
         (false, new.map(|new| unsafe { A::queue(section).replace_waker(waiter, new) }))
     });
     if claimed { now_owner(lock, waiter, unused) } else { Poll::Pending }

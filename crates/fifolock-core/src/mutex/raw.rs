@@ -174,7 +174,7 @@ impl<R: RawLock> Acquisition for RawMutex<R> {
     #[inline(always)]
     fn leave(section: &mut Section<'_>, waiter: Pin<&Waiter>, _: &mut Option<Waker>) -> Waker {
         section.state.leave();
-        // SAFETY: in a section; queued and not granted, so linked here. Its stage is `Done`, so it never waits again.
+        // SAFETY: I2, I3: in a section; queued and not granted, so linked here. Its stage is `Done`, so it never waits again.
         unsafe { section.queue.leave(waiter) }
     }
 }

@@ -76,7 +76,7 @@ impl Section<'_> {
             let first = self.readers.grant_first();
             debug_assert!(first.is_some(), "a share was reserved for nobody");
             if let Some((waiter, waker)) = first {
-                // SAFETY: granted in this section.
+                // SAFETY: I1: granted in this section, so alive, and in no queue.
                 unsafe { self.granted_readers.insert(waiter) };
                 wakers.push(waker);
             }
@@ -240,15 +240,15 @@ impl<R: RawLock> Acquisition for ReadSide<'_, R> {
 
     #[inline(always)]
     fn claim(section: &mut Section<'_>, waiter: Pin<&Waiter>) {
-        // SAFETY: in a section; granted and not claimed, so in the set.
+        // SAFETY: I2: in a section; granted and not claimed, so in the set.
         unsafe { section.granted_readers.remove(waiter) };
     }
 
     #[inline(always)]
     fn leave(section: &mut Section<'_>, waiter: Pin<&Waiter>, wakers: &mut Wakers) -> Waker {
-        // SAFETY: in a section.
+        // SAFETY: I2: in a section.
         let ticket = unsafe { waiter.ticket() };
-        // SAFETY: in a section; queued and not granted, so linked here. Its stage is `Done`, so it never waits again.
+        // SAFETY: I2, I3: in a section; queued and not granted, so linked here. Its stage is `Done`, so it never waits again.
         let own = unsafe { section.readers.leave(waiter) };
         let action = section.state.leave_reader(ticket);
         section.perform(action, wakers);
@@ -322,7 +322,7 @@ impl<R: RawLock> Acquisition for WriteSide<'_, R> {
 
     #[inline(always)]
     fn leave(section: &mut Section<'_>, waiter: Pin<&Waiter>, wakers: &mut Wakers) -> Waker {
-        // SAFETY: in a section; queued and not granted, so linked here. Its stage is `Done`, so it never waits again.
+        // SAFETY: I2, I3: in a section; queued and not granted, so linked here. Its stage is `Done`, so it never waits again.
         let own = unsafe { section.writers.leave(waiter) };
         let action = section.state.leave_writer();
         section.perform(action, wakers);

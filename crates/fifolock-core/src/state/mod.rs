@@ -84,7 +84,7 @@ impl Word {
         Self::from_bits((readers as usize) << READER_SHIFT | usize::from(queued))
     }
 
-    /// The same shared word with one reader more or less; only where nobody is queued.
+    /// So many readers, with an empty queue.
     #[inline(always)]
     pub(crate) fn with_readers(readers: u32) -> Self {
         Self::new_shared(readers, false)
