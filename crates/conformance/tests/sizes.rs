@@ -26,10 +26,10 @@ macro_rules! on_each_platform {
                 type P = $platform;
                 sizes! {
                     // The lock's own; the data comes on top, and only its alignment may add to that.
-                    Mutex<(), P>:                                   24, 12;
-                    Mutex<usize, P>:                                32, 16;
-                    RwLock<(), P>:                                  64, 40;
-                    RwLock<usize, P>:                               72, 44;
+                    Mutex<(), P>:                                   24, 16;
+                    Mutex<usize, P>:                                32, 20;
+                    RwLock<(), P>:                                  64, 48;
+                    RwLock<usize, P>:                               72, 52;
 
                     MutexGuard<'static, u8, P>:                      8,  4;
                     MappedMutexGuard<'static, u8, P>:               16,  8;
@@ -41,15 +41,21 @@ macro_rules! on_each_platform {
                     OwnedRwLockReadGuard<u8, u8, P>:                16,  8;
                     OwnedRwLockWriteGuard<u8, P>:                    8,  4;
                     OwnedRwLockMappedWriteGuard<u8, u8, P>:         16,  8;
+                    RwLockUpgradableReadGuard<'static, u8, P>:       8,  4;
+                    OwnedRwLockUpgradableReadGuard<u8, P>:           8,  4;
                     Option<MutexGuard<'static, u8, P>>:              8,  4;
                     Option<RwLockReadGuard<'static, u8, P>>:        16,  8;
 
-                    Lock<'static, u8, P>:                           48, 32;
-                    LockOwned<u8, P>:                               48, 32;
-                    Read<'static, u8, P>:                           48, 32;
-                    ReadOwned<u8, P>:                               48, 32;
-                    Write<'static, u8, P>:                          48, 32;
-                    WriteOwned<u8, P>:                              48, 32;
+                    Lock<'static, u8, P>:                           56, 40;
+                    LockOwned<u8, P>:                               56, 40;
+                    Read<'static, u8, P>:                           56, 40;
+                    ReadOwned<u8, P>:                               56, 40;
+                    Write<'static, u8, P>:                          56, 40;
+                    WriteOwned<u8, P>:                              56, 40;
+                    UpgradableRead<'static, u8, P>:                 56, 40;
+                    UpgradableReadOwned<u8, P>:                     56, 40;
+                    Upgrade<'static, u8, P>:                        56, 40;
+                    UpgradeOwned<u8, P>:                            56, 40;
                 }
             }
         )+
@@ -119,15 +125,15 @@ fn timed_futures_of_a_tick_clock() {
         }
     }
     sizes! {
-        LockTimeout<'static, u8, Ticks>:    64, 48;
-        LockDeadline<'static, u8, Ticks>:   64, 48;
-        ReadTimeout<'static, u8, Ticks>:    64, 48;
-        WriteTimeout<'static, u8, Ticks>:   64, 48;
+        LockTimeout<'static, u8, Ticks>:    72, 56;
+        LockDeadline<'static, u8, Ticks>:   72, 56;
+        ReadTimeout<'static, u8, Ticks>:    72, 56;
+        WriteTimeout<'static, u8, Ticks>:   72, 56;
     }
 }
 
 /// The other future, and nothing else.
 #[test]
 fn until_futures() {
-    const { assert!(size_of::<LockUntil<'static, u8, Std, [usize; 4]>>() <= 48 + size_of::<Option<[usize; 4]>>()) };
+    const { assert!(size_of::<LockUntil<'static, u8, Std, [usize; 4]>>() <= 56 + size_of::<Option<[usize; 4]>>()) };
 }

@@ -12,8 +12,12 @@ pub enum LockKind {
     Mutex,
     /// A read-write lock, to read.
     Read,
+    /// A read-write lock, to read and perhaps to write later.
+    UpgradableRead,
     /// A read-write lock, to write.
     Write,
+    /// A read-write lock, to write after having read.
+    Upgrade,
 }
 
 impl fmt::Display for LockKind {
@@ -21,7 +25,9 @@ impl fmt::Display for LockKind {
         f.write_str(match self {
             Self::Mutex => "mutex",
             Self::Read => "read lock",
+            Self::UpgradableRead => "upgradable read lock",
             Self::Write => "write lock",
+            Self::Upgrade => "upgrade to write lock",
         })
     }
 }

@@ -1,7 +1,9 @@
 //! Strictly FIFO async locks: the queue, the hand-off and the release, for any runtime and for none.
 //!
 //! A [`Mutex`] serves its waiters in the order in which they came, and hands itself over: between a release and the next
-//! owner's guard it is never free. A [`RwLock`] is the same for many readers or one writer, and lets writers go first.
+//! owner's guard it is never free. A [`RwLock`] is the same for many readers or one writer; it lets writers go first, or
+//! follows another [policy](rwlock::RwLockPolicy). A task that has stopped polling a future that was granted the lock, and
+//! waits for it in another, is [rescued](mutex#rescue).
 //! Both are made of one word and an intrusive queue. They need no allocator, no standard library, and, over a critical
 //! section, no compare-and-swap.
 //!
@@ -111,6 +113,8 @@ macro_rules! adapter {
         pub type RwLock<$($param,)* T> = $crate::rwlock::RwLock<T, $platform>;
         /// The guard of [`RwLock::read`].
         pub type RwLockReadGuard<'a, $($param,)* T> = $crate::rwlock::RwLockReadGuard<'a, T, $platform>;
+        /// The guard of [`RwLock::upgradable_read`].
+        pub type RwLockUpgradableReadGuard<'a, $($param,)* T> = $crate::rwlock::RwLockUpgradableReadGuard<'a, T, $platform>;
         /// The guard of [`RwLock::write`].
         pub type RwLockWriteGuard<'a, $($param,)* T> = $crate::rwlock::RwLockWriteGuard<'a, T, $platform>;
         /// The guard of [`RwLockWriteGuard::map`].
@@ -119,6 +123,12 @@ macro_rules! adapter {
         pub type Read<'a, $($param,)* T> = $crate::rwlock::Read<'a, T, $platform>;
         /// The future of [`RwLock::read_until`].
         pub type ReadUntil<'a, $($param,)* T, F> = $crate::rwlock::ReadUntil<'a, T, $platform, F>;
+        /// The future of [`RwLock::upgradable_read`].
+        pub type UpgradableRead<'a, $($param,)* T> = $crate::rwlock::UpgradableRead<'a, T, $platform>;
+        /// The future of [`RwLock::upgradable_read_until`].
+        pub type UpgradableReadUntil<'a, $($param,)* T, F> = $crate::rwlock::UpgradableReadUntil<'a, T, $platform, F>;
+        /// The future of [`RwLockUpgradableReadGuard::upgrade`].
+        pub type Upgrade<'a, $($param,)* T> = $crate::rwlock::Upgrade<'a, T, $platform>;
         /// The future of [`RwLock::write`].
         pub type Write<'a, $($param,)* T> = $crate::rwlock::Write<'a, T, $platform>;
         /// The future of [`RwLock::write_until`].
@@ -128,7 +138,7 @@ macro_rules! adapter {
         pub use $crate::{
             error::{TimeoutError, TryLockError},
             mutex::MutexState,
-            rwlock::RwLockState,
+            rwlock::{RwLockPolicy, RwLockState},
         };
 
         $crate::__adapter_owned!([$($param),*] $platform);
@@ -144,6 +154,10 @@ macro_rules! adapter {
         pub type ReadTimeout<'a, $($param,)* T> = $crate::rwlock::ReadTimeout<'a, T, $platform>;
         /// The future of [`RwLock::read_deadline`].
         pub type ReadDeadline<'a, $($param,)* T> = $crate::rwlock::ReadDeadline<'a, T, $platform>;
+        /// The future of [`RwLock::upgradable_read_timeout`].
+        pub type UpgradableReadTimeout<'a, $($param,)* T> = $crate::rwlock::UpgradableReadTimeout<'a, T, $platform>;
+        /// The future of [`RwLock::upgradable_read_deadline`].
+        pub type UpgradableReadDeadline<'a, $($param,)* T> = $crate::rwlock::UpgradableReadDeadline<'a, T, $platform>;
         /// The future of [`RwLock::write_timeout`].
         pub type WriteTimeout<'a, $($param,)* T> = $crate::rwlock::WriteTimeout<'a, T, $platform>;
         /// The future of [`RwLock::write_deadline`].
@@ -166,12 +180,18 @@ macro_rules! __adapter_owned {
         pub type LockOwned<$($param,)* T> = $crate::mutex::LockOwned<T, $platform>;
         /// The guard of [`RwLock::read_owned`].
         pub type OwnedRwLockReadGuard<$($param,)* T, U = T> = $crate::rwlock::OwnedRwLockReadGuard<T, U, $platform>;
+        /// The guard of [`RwLock::upgradable_read_owned`].
+        pub type OwnedRwLockUpgradableReadGuard<$($param,)* T> = $crate::rwlock::OwnedRwLockUpgradableReadGuard<T, $platform>;
         /// The guard of [`RwLock::write_owned`].
         pub type OwnedRwLockWriteGuard<$($param,)* T> = $crate::rwlock::OwnedRwLockWriteGuard<T, $platform>;
         /// The guard of [`OwnedRwLockWriteGuard::map`].
         pub type OwnedRwLockMappedWriteGuard<$($param,)* T, U = T> = $crate::rwlock::OwnedRwLockMappedWriteGuard<T, U, $platform>;
         /// The future of [`RwLock::read_owned`].
         pub type ReadOwned<$($param,)* T> = $crate::rwlock::ReadOwned<T, $platform>;
+        /// The future of [`RwLock::upgradable_read_owned`].
+        pub type UpgradableReadOwned<$($param,)* T> = $crate::rwlock::UpgradableReadOwned<T, $platform>;
+        /// The future of [`OwnedRwLockUpgradableReadGuard::upgrade`].
+        pub type UpgradeOwned<$($param,)* T> = $crate::rwlock::UpgradeOwned<T, $platform>;
         /// The future of [`RwLock::write_owned`].
         pub type WriteOwned<$($param,)* T> = $crate::rwlock::WriteOwned<T, $platform>;
     };
@@ -197,6 +217,10 @@ macro_rules! __adapter_owned_timer {
         pub type ReadOwnedTimeout<$($param,)* T> = $crate::rwlock::ReadOwnedTimeout<T, $platform>;
         /// The future of [`RwLock::read_owned_deadline`].
         pub type ReadOwnedDeadline<$($param,)* T> = $crate::rwlock::ReadOwnedDeadline<T, $platform>;
+        /// The future of [`RwLock::upgradable_read_owned_timeout`].
+        pub type UpgradableReadOwnedTimeout<$($param,)* T> = $crate::rwlock::UpgradableReadOwnedTimeout<T, $platform>;
+        /// The future of [`RwLock::upgradable_read_owned_deadline`].
+        pub type UpgradableReadOwnedDeadline<$($param,)* T> = $crate::rwlock::UpgradableReadOwnedDeadline<T, $platform>;
         /// The future of [`RwLock::write_owned_timeout`].
         pub type WriteOwnedTimeout<$($param,)* T> = $crate::rwlock::WriteOwnedTimeout<T, $platform>;
         /// The future of [`RwLock::write_owned_deadline`].

@@ -8,6 +8,8 @@
 //! - A waiter that goes, goes at once, and what it had been granted is passed on (`m5_…`, `m6_…`).
 //! - No allocation, no spinning in `poll`, O(1) from anywhere in the queue (`k4_…`).
 //! - No foreign code runs inside (`k2_…`): a waker may lock the same mutex.
+//! - A task that has stopped polling the future that was granted the mutex, and waits for it in another, gets it there
+//!   (`r1_…`).
 //!
 //! ## State
 //!
@@ -46,6 +48,27 @@
 //! From the end of the section the releaser touches nothing of w1. The claim is an exchange on the word, so that it
 //! excludes anyone else who would take the grant; a section excludes it, by the busy word.
 //!
+//! ## Rescue
+//!
+//! A fair lock may grant itself to a future that its task no longer polls, while the task waits for the same lock in
+//! another future: it would wait for itself, for ever. The queue keeps the address of each waiter's waker, so a waiter
+//! that is polled can tell that the granted one is of its own task.
+//!
+//! ```text
+//!   word ─ held, a                   a was granted; its task polls b instead
+//!   queue ── x ── b ── y
+//!   b's first poll      notes the number of the grant, wakes the task once more, stays pending
+//!   b's next poll       the same grant is still unclaimed: b owns, and a stands in its place
+//!   queue ── x ── a ── y
+//! ```
+//!
+//! A task that polls all its futures claims `a` in between, so its order doesn't change. Since the two change places,
+//! the order in which *tasks* are served is the order in which they queued. Claim, drop and rescue are sections, or an
+//! exchange on the word, so one of them comes first, and the others see it (`r2_…`).
+//!
+//! It can't see futures whose wakers are wrapped (`FuturesUnordered`), a grant that is parked in another task, or a loop of
+//! `try_lock`. Tasks that share one waker look like one task: among them the order may change.
+//!
 //! ## Cancellation
 //!
 //! A lock future can be dropped in three moments:
@@ -69,7 +92,7 @@
 //! Under contention each turn costs a task switch (a *lock convoy*): a lock that lets newcomers in has more throughput
 //! where critical sections are very short and never await. It is not re-entrant: a task that locks twice waits for
 //! itself. A task that stops polling a queued lock future but keeps it alive will be granted the mutex and hold up the
-//! rest; `lock_timeout`, or dropping the future, is the remedy.
+//! rest, unless it locks again itself and is rescued; dropping the future is the remedy.
 
 mod guard;
 mod handle;

@@ -19,11 +19,11 @@
 //! - **I1 (linked ⇒ pinned):** a linked waiter stays where it is until it is unlinked. It is linked through a
 //!   `Pin<&Waiter>`, and the future that holds it unlinks it before it is gone: on claim, on leaving, on drop. One that
 //!   is forgotten while pinned is never freed or reused.
-//! - **I2 (sections):** links, heads and tickets are read and written only inside a section of the one lock that the
+//! - **I2 (sections):** links, heads and numbers are read and written only inside a section of the one lock that the
 //!   waiter belongs to.
-//! - **I3 (the waker's slot):** a waiter owns the waker in its slot from being pushed until it is granted or removed.
-//!   Only its owner writes the slot, inside a section. Whoever grants copies the waker out and writes nothing, so that
-//!   the owner may compare the slot's identity at any time without a section.
+//! - **I3 (the waker's slot):** a waiter that waits owns the waker in its slot; the slot is written in sections only.
+//!   Whoever grants or removes it takes the waker over and leaves the slot as it is, so that the task of a granted waiter
+//!   can still be told. Outside a section only the slot's addresses are looked at, which are atomics.
 //! - **I4 (stage):** `stage` is touched only by who polls or drops the future, and they have it exclusively.
 //! - **I5 (no way back):** no pointer in a queue or a waiter points into a lock, so a lock whose waiters were forgotten
 //!   can move.
@@ -31,14 +31,14 @@
 //! No `&mut Waiter` exists while it is linked: everything that changes is in a cell and reached through a shared
 //! reference or a raw pointer from the pinned place itself.
 
-use crate::sync_shim::{AtomicU8, Ordering, UnsafeCell};
+use crate::sync_shim::{AtomicPtr, AtomicU8, Ordering, UnsafeCell};
 use core::fmt;
 use core::marker::PhantomPinned;
-use core::mem::MaybeUninit;
+use core::mem::ManuallyDrop;
 use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::pin::Pin;
 use core::ptr::{self, NonNull};
-use core::task::Waker;
+use core::task::{RawWakerVTable, Waker};
 
 /// Where a waiter stands, as its owner sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +51,27 @@ pub(crate) enum Stage {
     Done,
 }
 
+/// What a waiter waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    /// A share in a read-write lock.
+    Read,
+    /// The one share that may become the lock.
+    Upgradable,
+    /// The lock for itself: a mutex, or a read-write lock to write.
+    Write,
+    /// The same, by who holds the upgradable share.
+    Upgrade,
+}
+
+impl Kind {
+    /// Whether it ends in a share that others may have beside it.
+    #[inline(always)]
+    pub(crate) fn is_shared(self) -> bool {
+        matches!(self, Self::Read | Self::Upgradable)
+    }
+}
+
 /// In the queue. The slot holds a waker.
 const WAITING: u8 = 0;
 /// Owner of the lock, or of a reader's share, that has not claimed it. The waker was taken out.
@@ -61,8 +82,9 @@ const GRANTED: u8 = 1;
 #[allow(unnameable_types, unreachable_pub, reason = "a parameter of a sealed trait")]
 pub struct Waiter {
     links: UnsafeCell<Links>,
-    waker: UnsafeCell<MaybeUninit<Waker>>,
-    ticket: UnsafeCell<u32>,
+    slot: Slot,
+    numbers: UnsafeCell<Numbers>,
+    kind: UnsafeCell<Kind>,
     phase: AtomicU8,
     stage: UnsafeCell<Stage>,
     _pinned: PhantomPinned,
@@ -77,6 +99,60 @@ struct Links {
     next: *const Waiter,
 }
 
+/// What the lock remembers of a waiter.
+#[derive(Clone, Copy)]
+struct Numbers {
+    /// While it waits, the ticket that it was queued with; once granted, the number of its grant.
+    number: u32,
+    /// The number of the grant that its task was found to leave unclaimed; 0 for none.
+    strike: u32,
+    /// How many granted waiters are still to be looked at, in search of its own task's.
+    looks: u32,
+}
+
+/// Room for a waker, in its two parts.
+struct Slot {
+    data: AtomicPtr<()>,
+    vtable: AtomicPtr<RawWakerVTable>,
+}
+
+// Ordering of the slot's accesses: Relaxed. Sections order those that matter; a look from outside tells the same task
+// from another by two addresses, which are replaced by others only by that task itself.
+impl Slot {
+    #[inline(always)]
+    fn new() -> Self {
+        Self { data: AtomicPtr::new(ptr::null_mut()), vtable: AtomicPtr::new(ptr::null_mut()) }
+    }
+
+    /// Puts a waker in. What was there must have been taken.
+    #[inline(always)]
+    fn put(&self, waker: Waker) {
+        let waker = ManuallyDrop::new(waker);
+        self.data.store(waker.data().cast_mut(), Ordering::Relaxed);
+        self.vtable.store(ptr::from_ref(waker.vtable()).cast_mut(), Ordering::Relaxed);
+    }
+
+    /// Takes the waker over. Its addresses stay.
+    ///
+    /// # Safety
+    ///
+    /// In a section; a waker was put in, and is taken once.
+    #[inline(always)]
+    unsafe fn take(&self) -> Waker {
+        let vtable = self.vtable.load(Ordering::Relaxed);
+        // SAFETY: `put` has it from a reference that is good for ever.
+        let vtable = unsafe { &*vtable };
+        // SAFETY: the parts of a waker that was put in whole, as the caller promises.
+        unsafe { Waker::new(self.data.load(Ordering::Relaxed), vtable) }
+    }
+
+    /// Whether `waker` and the last waker that was put in wake the same task, by their addresses.
+    #[inline(always)]
+    fn is_of(&self, data: *const (), vtable: *const RawWakerVTable) -> bool {
+        ptr::eq(self.data.load(Ordering::Relaxed), data) && ptr::eq(self.vtable.load(Ordering::Relaxed), vtable)
+    }
+}
+
 // SAFETY: the pointers are followed in sections only (I2), which exclude each other across threads wherever the lock
 // may be shared; `stage` and the slot are written by who has the future exclusively (I3, I4). A waker is Send and Sync.
 unsafe impl Send for Waiter {}
@@ -88,8 +164,9 @@ impl Waiter {
     pub(crate) fn new() -> Self {
         Self {
             links: UnsafeCell::new(Links { prev: ptr::null(), next: ptr::null() }),
-            waker: UnsafeCell::new(MaybeUninit::uninit()),
-            ticket: UnsafeCell::new(0),
+            slot: Slot::new(),
+            numbers: UnsafeCell::new(Numbers { number: 0, strike: 0, looks: 0 }),
+            kind: UnsafeCell::new(Kind::Write),
             phase: AtomicU8::new(WAITING),
             stage: UnsafeCell::new(Stage::Idle),
             _pinned: PhantomPinned,
@@ -125,35 +202,52 @@ impl Waiter {
     #[inline(always)]
     pub(crate) fn will_wake(&self, waker: &Waker) -> bool {
         debug_assert_eq!(self.stage(), Stage::Queued);
-        self.waker.with(|slot| {
-            // SAFETY: I3: the slot was written when the waiter was queued, and nobody but the caller writes it. The
-            // waker may have been taken since: then this is a copy of its two pointers, of which only the addresses
-            // are looked at, and which is never dropped.
-            let stored = unsafe { &*slot.cast::<Waker>() };
-            stored.data() == waker.data() && ptr::eq(stored.vtable(), waker.vtable())
-        })
+        self.slot.is_of(waker.data(), waker.vtable())
+    }
+
+    /// Whether both were stored by the same task, as far as the addresses of their wakers tell.
+    #[inline(always)]
+    fn is_of_task(&self, other: &Self) -> bool {
+        let slot = &other.slot;
+        self.slot.is_of(slot.data.load(Ordering::Relaxed), slot.vtable.load(Ordering::Relaxed))
+    }
+
+    /// # Safety
+    ///
+    /// In a section.
+    #[inline(always)]
+    unsafe fn numbers(&self) -> Numbers {
+        // SAFETY: I2, as the caller promises.
+        self.numbers.with(|numbers| unsafe { *numbers })
+    }
+
+    /// # Safety
+    ///
+    /// In a section.
+    #[inline(always)]
+    unsafe fn update(&self, f: impl FnOnce(&mut Numbers)) {
+        // SAFETY: I2, as the caller promises: the only reference.
+        self.numbers.with_mut(|numbers| f(unsafe { &mut *numbers }));
+    }
+
+    /// # Safety
+    ///
+    /// In a section.
+    #[inline(always)]
+    unsafe fn kind(&self) -> Kind {
+        // SAFETY: I2, as the caller promises.
+        self.kind.with(|kind| unsafe { *kind })
     }
 
     /// The ticket that the waiter was queued with.
     ///
     /// # Safety
     ///
-    /// In a section.
+    /// In a section; the waiter waits.
     #[inline(always)]
     pub(crate) unsafe fn ticket(&self) -> u32 {
-        // SAFETY: I2, as the caller promises.
-        self.ticket.with(|ticket| unsafe { *ticket })
-    }
-
-    /// Copies the waker out of the slot; the copy is the owner from now on.
-    ///
-    /// # Safety
-    ///
-    /// In a section; the slot holds a waker, and the caller sees to it that nobody takes it again (I3).
-    #[inline(always)]
-    unsafe fn take_waker(&self) -> Waker {
-        // SAFETY: as the caller promises. Nothing is written, so the waiter's owner may look at the slot meanwhile.
-        self.waker.with(|slot| unsafe { slot.cast::<Waker>().read() })
+        // SAFETY: as the caller promises.
+        unsafe { self.numbers() }.number
     }
 
     #[inline(always)]
@@ -194,6 +288,12 @@ impl fmt::Debug for Waiter {
 pub(crate) struct Node(NonNull<Waiter>);
 
 impl Node {
+    /// The waiter that an address in a lock's word stands for; `None` for null.
+    #[inline(always)]
+    pub(crate) fn new(waiter: *mut Waiter) -> Option<Self> {
+        NonNull::new(waiter).map(Self)
+    }
+
     #[inline(always)]
     pub(crate) fn of(waiter: Pin<&Waiter>) -> Self {
         Self(NonNull::from(waiter.get_ref()))
@@ -202,6 +302,19 @@ impl Node {
     #[inline(always)]
     pub(crate) fn as_ptr(self) -> *mut Waiter {
         self.0.as_ptr()
+    }
+
+    /// What the waiter waits for.
+    ///
+    /// # Safety
+    ///
+    /// In a section; the waiter is queued, or granted and not claimed.
+    #[inline(always)]
+    pub(crate) unsafe fn kind(self) -> Kind {
+        // SAFETY: as the caller promises.
+        let waiter = unsafe { self.waiter() };
+        // SAFETY: as the caller promises.
+        unsafe { waiter.kind() }
     }
 
     /// # Safety
@@ -293,15 +406,51 @@ impl Ring {
             self.head = next;
         }
     }
+
+    /// | before | after |
+    /// |---|---|
+    /// | `[old]` | `[new]` |
+    /// | `[a, old, b]` | `[a, new, b]` |
+    ///
+    /// # Safety
+    ///
+    /// In a section; `old` is linked in this ring; `new` is alive, pinned (I1), of the same lock, and in no ring.
+    #[inline(always)]
+    unsafe fn replace(&mut self, old: Node, new: Node) {
+        // SAFETY: linked, as the caller promises.
+        let Links { prev, next } = unsafe { old.waiter() }.links();
+        // SAFETY: alive, as the caller promises.
+        let waiter = unsafe { new.waiter() };
+        let new = new.as_ptr().cast_const();
+        if ptr::eq(next, old.as_ptr()) {
+            waiter.set_links(Links { prev: new, next: new });
+        } else {
+            waiter.set_links(Links { prev, next });
+            // SAFETY: I1: the neighbours are linked.
+            unsafe { &*prev }.set_next(new);
+            // SAFETY: as above.
+            unsafe { &*next }.set_prev(new);
+        }
+        if ptr::eq(self.head, old.as_ptr()) {
+            self.head = new;
+        }
+    }
 }
 
-/// The waiters that wait, first come first served.
+/// Waiters that wait, first come first served.
 #[derive(Debug)]
 pub(crate) struct WaitQueue(Ring);
 
 impl WaitQueue {
     pub(crate) const fn new() -> Self {
         Self(Ring::new())
+    }
+
+    /// What the first waiter waits for.
+    #[inline(always)]
+    pub(crate) fn first_kind(&self) -> Option<Kind> {
+        // SAFETY: I1, I2: the head is linked, and this is a section.
+        self.0.head().map(|first| unsafe { first.kind() })
     }
 
     /// Queues a waiter with the waker to wake it by.
@@ -311,28 +460,63 @@ impl WaitQueue {
     /// In a section of the waiter's lock, by who has the waiter's future exclusively. The waiter was never queued, and
     /// its future's drop unlinks it if nothing did before.
     #[inline(always)]
-    pub(crate) unsafe fn push(&mut self, waiter: Pin<&Waiter>, waker: Waker, ticket: u32) {
+    pub(crate) unsafe fn push(&mut self, waiter: Pin<&Waiter>, waker: Waker, ticket: u32, kind: Kind) {
         debug_assert_eq!(waiter.stage(), Stage::Idle, "a waiter queues once");
-        // SAFETY: I3: in no ring, so nobody else knows the slot.
-        waiter.waker.with_mut(|slot| unsafe { slot.cast::<Waker>().write(waker) });
-        // SAFETY: I2.
-        waiter.ticket.with_mut(|slot| unsafe { *slot = ticket });
         waiter.set_stage(Stage::Queued);
+        // SAFETY: I2, as the caller promises.
+        waiter.kind.with_mut(|slot| unsafe { *slot = kind });
         // SAFETY: pinned, and in no ring.
-        unsafe { self.0.link_last(Node::of(waiter)) };
+        unsafe { self.link(Node::of(waiter), waker, ticket) };
+    }
+
+    /// A granted waiter waits again, with the waker to wake it by.
+    ///
+    /// # Safety
+    ///
+    /// In a section of the waiter's lock; it is granted and not claimed, and in no ring.
+    #[inline(always)]
+    pub(crate) unsafe fn push_robbed(&mut self, node: Node, waker: Waker, ticket: u32) {
+        // SAFETY: as the caller promises: unclaimed, so its future has not ended.
+        let waiter = unsafe { node.waiter() };
+        debug_assert!(waiter.is_granted(), "only a granted waiter can be robbed");
+        // Ordering: Relaxed, as in `grant_first`.
+        waiter.phase.store(WAITING, Ordering::Relaxed);
+        // SAFETY: pinned, and in no ring.
+        unsafe { self.link(node, waker, ticket) };
+    }
+
+    /// # Safety
+    ///
+    /// As `link_last`; the slot's waker has been taken, or there was none.
+    #[inline(always)]
+    unsafe fn link(&mut self, node: Node, waker: Waker, ticket: u32) {
+        // SAFETY: alive, as the caller promises.
+        let waiter = unsafe { node.waiter() };
+        waiter.slot.put(waker);
+        // SAFETY: I2, as the caller promises.
+        unsafe { waiter.update(|numbers| numbers.number = ticket) };
+        // SAFETY: as the caller promises.
+        unsafe { self.0.link_last(node) };
+        // SAFETY: linked in the line above.
+        if unsafe { waiter.kind() } == Kind::Upgrade {
+            // Last in a ring is just before the first.
+            self.0.head = node.as_ptr();
+        }
     }
 
     /// Takes the first waiter out, marks it as granted, and takes its waker, to be woken once the section has ended.
     #[inline(always)]
-    pub(crate) fn grant_first(&mut self) -> Option<(Node, Waker)> {
+    pub(crate) fn grant_first(&mut self, grant: u32) -> Option<(Node, Waker)> {
         let first = self.0.head()?;
         // SAFETY: the head is linked here.
         unsafe { self.0.unlink(first) };
         // SAFETY: it was linked a moment ago, and the section goes on.
         let waiter = unsafe { first.waiter() };
         debug_assert!(!waiter.is_granted(), "granted twice");
-        // SAFETY: I3: it waited, so the slot holds a waker, which leaves with this.
-        let waker = unsafe { waiter.take_waker() };
+        // SAFETY: I3: it waited, so the slot's waker is its own, and leaves with this.
+        let waker = unsafe { waiter.slot.take() };
+        // SAFETY: I2.
+        unsafe { waiter.update(|numbers| numbers.number = grant) };
         // Ordering: Relaxed. The end of the section, or the word that it stores, publishes it: see `is_granted`.
         waiter.phase.store(GRANTED, Ordering::Relaxed);
         Some((first, waker))
@@ -348,22 +532,95 @@ impl WaitQueue {
         debug_assert!(!waiter.is_granted(), "a granted waiter is in no wait queue");
         // SAFETY: linked here, as the caller promises.
         unsafe { self.0.unlink(Node::of(waiter)) };
-        // SAFETY: I3: it waited, so the slot holds a waker, which leaves with this.
-        unsafe { waiter.take_waker() }
+        // SAFETY: I3: it waited, so the slot's waker is its own, and leaves with this.
+        unsafe { waiter.slot.take() }
     }
 
-    /// Stores another waker; returns the old one, to be dropped once the section has ended.
+    /// The waiter takes a grant over, and the robbed one its place in the queue and its waker.
+    ///
+    /// | before | after |
+    /// |---|---|
+    /// | robbed granted, `[a, waiter, b]` | waiter out, `[a, robbed, b]` |
     ///
     /// # Safety
     ///
-    /// In a section, by who has the waiter's future exclusively; the waiter is linked in this queue.
+    /// In a section, by who has the waiter's future exclusively; the waiter is linked in this queue and never waits
+    /// again; `robbed` is granted and not claimed, of the same kind, and in no ring.
     #[inline(always)]
-    pub(crate) unsafe fn replace_waker(&mut self, waiter: Pin<&Waiter>, waker: Waker) -> Waker {
-        debug_assert!(!waiter.is_granted(), "a granted waiter is in no wait queue");
-        // SAFETY: I3: it waits, so the slot holds a waker, and only the caller may write it.
-        waiter.waker.with_mut(|slot| unsafe { slot.cast::<Waker>().replace(waker) })
+    pub(crate) unsafe fn trade(&mut self, waiter: Pin<&Waiter>, robbed: Node) {
+        // SAFETY: unclaimed, so its future has not ended.
+        let other = unsafe { robbed.waiter() };
+        debug_assert!(other.is_granted() && !waiter.is_granted(), "a grant goes from who has it to who waits");
+        // SAFETY: I3: it waits, so the slot's waker is its own, and goes to the other's slot.
+        other.slot.put(unsafe { waiter.slot.take() });
+        // SAFETY: I2.
+        let ticket = unsafe { waiter.ticket() };
+        // SAFETY: I2.
+        unsafe { other.update(|numbers| numbers.number = ticket) };
+        // Ordering: Relaxed, as in `grant_first`.
+        other.phase.store(WAITING, Ordering::Relaxed);
+        // SAFETY: one is linked here, the other in no ring.
+        unsafe { self.0.replace(Node::of(waiter), robbed) };
     }
 }
+
+/// Stores another waker; returns the old one, to be dropped once the section has ended.
+///
+/// # Safety
+///
+/// In a section, by who has the waiter's future exclusively; the waiter waits in a queue.
+#[inline(always)]
+pub(crate) unsafe fn replace_waker(waiter: Pin<&Waiter>, waker: Waker) -> Waker {
+    debug_assert!(!waiter.is_granted(), "a granted waiter is in no wait queue");
+    // SAFETY: I3: it waits, so the slot's waker is its own.
+    let old = unsafe { waiter.slot.take() };
+    waiter.slot.put(waker);
+    old
+}
+
+/// What a waiter finds that looks for a grant that its own task leaves unclaimed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// There is none, as far as there was one to look at.
+    Nothing,
+    /// There is one, seen for the first time; or there are more to be looked at. The task is to be polled once more.
+    Suspect,
+    /// There is one, and the task has been polled since it was found, without claiming it.
+    Abandoned(Node),
+}
+
+/// Whether the grant is one that the waiter's own task leaves unclaimed.
+///
+/// # Safety
+///
+/// In a section, by who has the waiter's future exclusively; it waits in a queue, `granted` is granted and not claimed.
+#[inline(always)]
+pub(crate) unsafe fn find_granted(waiter: Pin<&Waiter>, granted: Node) -> Found {
+    // SAFETY: unclaimed, so its future has not ended.
+    let other = unsafe { granted.waiter() };
+    if !waiter.is_of_task(other) {
+        return Found::Nothing;
+    }
+    // SAFETY: I2.
+    let grant = unsafe { other.numbers() }.number;
+    // SAFETY: I2.
+    if unsafe { waiter.numbers() }.strike == grant {
+        return Found::Abandoned(granted);
+    }
+    // SAFETY: I2.
+    unsafe { waiter.update(|numbers| numbers.strike = grant) };
+    Found::Suspect
+}
+
+/// Grants are numbered by odd numbers: 0 stands for none.
+#[inline(always)]
+pub(crate) fn next_grant(grants: &mut u32) -> u32 {
+    *grants = grants.wrapping_add(2) | 1;
+    *grants
+}
+
+/// How many granted waiters one poll looks at.
+pub(crate) const LOOK_BATCH: u32 = 32;
 
 /// The granted readers that have not claimed their shares yet.
 #[derive(Debug)]
@@ -387,10 +644,52 @@ impl GrantedSet {
     ///
     /// In a section; the waiter is in this set.
     #[inline(always)]
-    pub(crate) unsafe fn remove(&mut self, waiter: Pin<&Waiter>) {
-        debug_assert!(waiter.is_granted(), "only granted waiters are in the set");
+    pub(crate) unsafe fn remove(&mut self, node: Node) {
         // SAFETY: linked here, as the caller promises.
-        unsafe { self.0.unlink(Node::of(waiter)) };
+        unsafe { self.0.unlink(node) };
+    }
+
+    /// Looks for a grant that the waiter's own task leaves unclaimed, among [`LOOK_BATCH`] of `most` members at the most;
+    /// the next look goes on behind them.
+    ///
+    /// # Safety
+    ///
+    /// In a section, by who has the waiter's future exclusively; it waits in a queue of the same lock.
+    pub(crate) unsafe fn find(&mut self, waiter: Pin<&Waiter>, most: u32) -> Found {
+        let Some(first) = self.0.head() else { return Found::Nothing };
+        // SAFETY: I2.
+        let left = match unsafe { waiter.numbers() }.looks {
+            0 => most,
+            left => left,
+        };
+        let mut node = first;
+        for _ in 0..left.min(LOOK_BATCH) {
+            // SAFETY: members have not claimed.
+            match unsafe { find_granted(waiter, node) } {
+                Found::Nothing => {}
+                found => {
+                    // SAFETY: I2. The next look begins here, and may go all the way round.
+                    unsafe { waiter.update(|numbers| numbers.looks = most) };
+                    self.0.head = node.as_ptr();
+                    return found;
+                }
+            }
+            // SAFETY: I1: linked here, so its neighbour is.
+            let next = unsafe { node.waiter() }.links().next;
+            self.0.head = next;
+            match self.0.head() {
+                Some(next) if next != first => node = next,
+                _ => {
+                    // SAFETY: I2. All have been looked at.
+                    unsafe { waiter.update(|numbers| numbers.looks = 0) };
+                    return Found::Nothing;
+                }
+            }
+        }
+        let left = left.saturating_sub(LOOK_BATCH);
+        // SAFETY: I2.
+        unsafe { waiter.update(|numbers| numbers.looks = left) };
+        if left > 0 { Found::Suspect } else { Found::Nothing }
     }
 }
 

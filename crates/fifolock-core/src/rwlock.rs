@@ -1,4 +1,4 @@
-//! A writer-preferring async read-write lock with direct hand-off.
+//! A fair async read-write lock with direct hand-off; by default it prefers writers.
 //!
 //! Many readers or one writer. A waiting writer stops new readers, so readers that overlap without end can't starve it;
 //! and as in the [mutex](crate::mutex), who is next owns the lock before it is woken.
@@ -9,6 +9,10 @@
 //! - A writer that gives up lets in the readers that it kept out, before its drop or poll returns (`w5_…`).
 //! - A downgrade never leaves a moment with two owners or none (`w6_…`).
 //! - No count wraps: a reader beyond the limit queues (`w7_…`).
+//! - Other [policies](RwLockPolicy) than the writers' are chosen when the lock is made (`p1_…`).
+//! - A read can be [upgradable](RwLock::upgradable_read): it becomes the write lock before any other writer (`u3_…`).
+//! - A task that has stopped polling the future that was granted the lock, and waits for it in another, gets it there
+//!   (`r1_…`).
 //! - No allocation, no section whose length depends on the number of waiters (`k4_…`), no foreign code inside (`k2_…`).
 //!
 //! ## State
@@ -17,6 +21,7 @@
 //! |---|---|
 //! | 0 | free |
 //! | n readers | n shares are held; come and go by one exchange |
+//! | n readers, upgradable | the same, and one of them may become the writer |
 //! | n readers, queued | the same, and somebody waits, or shares are reserved for readers still in the queue |
 //! | held | owned by a write guard |
 //! | held, queued | the same, and somebody waits |
@@ -25,14 +30,16 @@
 //! ## Queue
 //!
 //! ```text
-//!   writers  ── w1 ── w2             served first, one by one
+//!   queue    ── w1 ── u1 ── w2       writers and upgradable readers, served first, one by one; an upgrade goes to the head
 //!   readers  ── r1 ── r2 ── r3       served together, when no writer waits
 //!   granted  ── r0                   readers that have a share and were not polled since
 //! ```
 //!
+//! Under the task-fair policy everybody stands in `queue`.
+//!
 //! ## Invariants
 //!
-//! R1 to R4 of the state's module: *exclusive*, *room*, *settled*, *batch*; and I1 to I5 of the queue's.
+//! R1 to R5 of the state's module: *exclusive*, *room*, *settled*, *batch*, *one upgradable*; and I1 to I5 of the queue's.
 //!
 //! ## Hand-off
 //!
@@ -51,11 +58,25 @@
 //! A reader that is polled before its mark stays pending: the mark wakes it. One that leaves before its mark gives its
 //! share back at once.
 //!
+//! ## Rescue
+//!
+//! As in the [mutex](crate::mutex#rescue), between waiters of one task:
+//!
+//! | robber | robbed | after |
+//! |---|---|---|
+//! | read, upgradable read, write | the same | they have changed places |
+//! | a share | the write lock, or the other share | the robber has its share; the robbed one is last in its queue |
+//! | write, upgrade | a share | the share is given back; the robbed one is last in its queue; the policy chooses |
+//!
+//! A poll looks at 32 unclaimed readers at the most, and goes on in the next, for which it wakes its own task.
+//!
 //! ## Cancellation
 //!
 //! - *never polled:* nothing happened yet.
 //! - *queued:* it is taken out. If it was the last waiting writer and readers hold the lock, the waiting readers enter.
 //! - *granted-unclaimed:* a writer passes the lock on, a reader gives its share back; the last one admits the writer.
+//!
+//! An upgrade has its share from the beginning, and gives it back in each of the three.
 //!
 //! ## Memory ordering
 //!
@@ -69,8 +90,8 @@
 //!
 //! ## Disadvantages
 //!
-//! Writers that arrive without a pause keep readers waiting without bound: this lock is for data that is written now and
-//! then. A task that holds a read guard and reads again waits for itself if a writer waits in between.
+//! Under the default policy writers that arrive without a pause keep readers waiting without bound: it is for data that is
+//! written now and then; [`PhaseFair`](RwLockPolicy::PhaseFair) has a bound for both. A task that holds a read guard and reads again waits for itself if a writer waits in between.
 
 mod guard;
 mod handle;
@@ -78,8 +99,12 @@ mod handle;
 mod owned;
 mod raw;
 mod read_guard;
+mod request;
 #[cfg(test)]
 mod tests;
+mod upgradable;
+#[cfg(all(feature = "alloc", target_has_atomic = "ptr"))]
+mod upgradable_owned;
 
 pub use guard::{RwLockMappedWriteGuard, RwLockWriteGuard};
 #[cfg(all(feature = "alloc", target_has_atomic = "ptr"))]
@@ -88,27 +113,31 @@ pub use owned::{
     OwnedRwLockMappedWriteGuard, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, ReadOwned, ReadOwnedDeadline,
     ReadOwnedTimeout, WriteOwned, WriteOwnedDeadline, WriteOwnedTimeout,
 };
+pub use crate::state::rwlock::RwLockPolicy;
 pub use read_guard::RwLockReadGuard;
+pub use request::{Reading, ReadingUpgradable, Upgrading, Writing};
+pub use upgradable::{
+    RwLockUpgradableReadGuard, UpgradableRead, UpgradableReadDeadline, UpgradableReadTimeout, UpgradableReadUntil, Upgrade,
+};
+#[cfg(all(feature = "alloc", target_has_atomic = "ptr"))]
+#[cfg_attr(docsrs, doc(cfg(feature = "alloc")))]
+pub use upgradable_owned::{
+    OwnedRwLockUpgradableReadGuard, UpgradableReadOwned, UpgradableReadOwnedDeadline, UpgradableReadOwnedTimeout,
+    UpgradeOwned,
+};
 
 use crate::acquire::Acquire;
-use crate::acquire::sealed::Operations;
-use crate::error::{LockKind, TimeoutError, TryLockError};
+use crate::error::{TimeoutError, TryLockError};
 use crate::mutex::try_now;
-use crate::permit::{Permit, Release};
 use crate::platform::{Platform, Timer};
-use crate::queue::Waiter;
 use crate::sync_shim::const_fn;
 use crate::timeout::{Deadline, Timeout};
 use crate::until::Until;
-use crate::wait::{self, Acquisition};
 use core::cell::UnsafeCell;
 use core::fmt;
 use core::future::Future;
-use core::pin::Pin;
 use core::ptr;
-use core::task::{Context, Poll};
-use handle::{RawHandle, RwLockHandle};
-use raw::{RawRwLock, ReadSide, WriteSide};
+use raw::RawRwLock;
 
 /// The future of [`RwLock::read`].
 pub type Read<'a, T, P> = Acquire<Reading<&'a RwLock<T, P>>>;
@@ -127,7 +156,8 @@ pub type WriteDeadline<'a, T, P> = Deadline<Writing<&'a RwLock<T, P>>>;
 /// The future of [`RwLock::write_until`].
 pub type WriteUntil<'a, T, P, F> = Until<Writing<&'a RwLock<T, P>>, F>;
 
-/// An async read-write lock: writer-preferring, FIFO among writers, with direct hand-off.
+/// An async read-write lock: FIFO among writers, with direct hand-off; writer-preferring, unless another
+/// [policy](RwLockPolicy) is chosen.
 ///
 /// `P` is the platform; the runtimes' crates have an alias for each. See the [module](self) for how it works.
 ///
@@ -189,12 +219,40 @@ impl<T, P: Platform> RwLock<T, P> {
         /// If `max_readers` is 0, or more than [`MAX_READERS`](Self::MAX_READERS).
         #[must_use]
         pub const fn with_max_readers(value: T, max_readers: u32) -> Self {
+            Self::with_policy_and_max_readers(value, RwLockPolicy::WriterPreferring, max_readers)
+        }
+    }
+
+    const_fn! {
+        /// A free lock for at most [`MAX_READERS`](Self::MAX_READERS) readers at once, under a policy.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # use fifolock_core::{RwLock, platform::Local, rwlock::RwLockPolicy};
+        /// let lock = RwLock::<_, Local>::with_policy(1, RwLockPolicy::PhaseFair);
+        /// assert_eq!(lock.policy(), RwLockPolicy::PhaseFair);
+        /// ```
+        #[must_use]
+        pub const fn with_policy(value: T, policy: RwLockPolicy) -> Self {
+            Self::with_policy_and_max_readers(value, policy, Self::MAX_READERS)
+        }
+    }
+
+    const_fn! {
+        /// A free lock under a policy, for at most `max_readers` readers at once.
+        ///
+        /// # Panics
+        ///
+        /// As [`with_max_readers`](Self::with_max_readers).
+        #[must_use]
+        pub const fn with_policy_and_max_readers(value: T, policy: RwLockPolicy, max_readers: u32) -> Self {
             assert!(max_readers > 0, "a RwLock may not be created with 0 readers");
             assert!(
                 max_readers <= Self::MAX_READERS,
                 "a RwLock may not be created with more than RwLock::MAX_READERS readers"
             );
-            Self { inner: Inner { raw: RawRwLock::new(max_readers), data: UnsafeCell::new(value) } }
+            Self { inner: Inner { raw: RawRwLock::new(max_readers, policy), data: UnsafeCell::new(value) } }
         }
     }
 
@@ -217,8 +275,8 @@ impl<T, P: Platform> RwLock<T, P> {
 }
 
 impl<T: ?Sized, P: Platform> RwLock<T, P> {
-    /// The most readers that a lock can be made for: 536,870,911, on every target.
-    pub const MAX_READERS: u32 = u32::MAX >> 3;
+    /// The most readers that a lock can be made for: 536,870,911, and 268,435,455 where pointers have 32 bits.
+    pub const MAX_READERS: u32 = crate::state::MAX_READERS;
 
     #[inline(always)]
     fn raw(&self) -> &RawRwLock<P::Raw> {
@@ -234,8 +292,8 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// # Fairness
     ///
-    /// Writers go first: a waiting reader enters when no writer holds or waits, together with all other waiting readers.
-    /// Writers that arrive without a pause keep it waiting without bound.
+    /// By default writers go first: a waiting reader enters when no writer holds or waits, together with all other waiting
+    /// readers, and writers that arrive without a pause keep it waiting without bound. [`RwLockPolicy`] has others.
     ///
     /// # Cancel safety
     ///
@@ -599,13 +657,20 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
         }
     }
 
+    /// The policy that the lock was made with.
+    pub fn policy(&self) -> RwLockPolicy {
+        self.raw().policy()
+    }
+
     /// A consistent snapshot. Taking it changes nothing and wakes nobody.
     pub fn state(&self) -> RwLockState {
         let state = self.raw().state();
         RwLockState {
             readers: state.readers as usize,
             writer: state.writer,
+            upgradable: state.upgradable,
             waiting_readers: state.counts.waiting_readers as usize,
+            waiting_upgradable: state.counts.waiting_upgradable as usize,
             waiting_writers: state.counts.waiting_writers as usize,
         }
     }
@@ -652,96 +717,14 @@ impl<T: ?Sized + fmt::Debug, P: Platform> fmt::Debug for RwLock<T, P> {
 pub struct RwLockState {
     /// Readers that hold a share, those included that have been granted one and have not been polled since.
     pub readers: usize,
+    /// Whether one of these readers may become the writer: it holds an upgradable guard, or upgrades.
+    pub upgradable: bool,
     /// Whether a writer holds the lock, or has been granted it and has not been polled since.
     pub writer: bool,
     /// Readers that wait.
     pub waiting_readers: usize,
-    /// Writers that wait.
+    /// Readers that wait for an upgradable guard.
+    pub waiting_upgradable: usize,
+    /// Writers that wait, and the reader that waits for its upgrade.
     pub waiting_writers: usize,
-}
-
-/// The request to read, in a future's type. `L` is `&RwLock` or `Arc<RwLock>`.
-#[derive(Debug)]
-pub struct Reading<L>(pub(crate) L);
-
-/// The request to write, in a future's type. `L` is `&RwLock` or `Arc<RwLock>`.
-#[derive(Debug)]
-pub struct Writing<L>(pub(crate) L);
-
-impl<L: RawHandle> Release for Reading<L> {
-    #[inline(always)]
-    fn release(&self) {
-        ReadSide(self.0.raw()).release();
-    }
-}
-
-impl<L: RawHandle> Release for Writing<L> {
-    #[inline(always)]
-    fn release(&self) {
-        WriteSide(self.0.raw()).release();
-    }
-}
-
-impl<L: RwLockHandle> Operations for Reading<L> {
-    type Guard = L::ReadGuard;
-    type Platform = L::Platform;
-    const KIND: LockKind = LockKind::Read;
-
-    #[inline(always)]
-    fn try_now(&self) -> bool {
-        wait::try_acquire(&ReadSide(self.0.raw()))
-    }
-
-    #[inline(always)]
-    fn poll(&self, waiter: Pin<&Waiter>, cx: &mut Context<'_>) -> Poll<()> {
-        wait::poll(&ReadSide(self.0.raw()), waiter, cx)
-    }
-
-    #[inline]
-    fn claim_or_leave(&self, waiter: Pin<&Waiter>) -> bool {
-        wait::claim_or_leave(&ReadSide(self.0.raw()), waiter)
-    }
-
-    #[inline(always)]
-    fn leave(&self, waiter: Pin<&Waiter>) {
-        wait::leave(&ReadSide(self.0.raw()), waiter);
-    }
-
-    #[inline(always)]
-    unsafe fn into_guard(self) -> L::ReadGuard {
-        // SAFETY: the caller owns it and has no other guard.
-        L::read_guard(unsafe { Permit::new(self) })
-    }
-}
-
-impl<L: RwLockHandle> Operations for Writing<L> {
-    type Guard = L::WriteGuard;
-    type Platform = L::Platform;
-    const KIND: LockKind = LockKind::Write;
-
-    #[inline(always)]
-    fn try_now(&self) -> bool {
-        wait::try_acquire(&WriteSide(self.0.raw()))
-    }
-
-    #[inline(always)]
-    fn poll(&self, waiter: Pin<&Waiter>, cx: &mut Context<'_>) -> Poll<()> {
-        wait::poll(&WriteSide(self.0.raw()), waiter, cx)
-    }
-
-    #[inline]
-    fn claim_or_leave(&self, waiter: Pin<&Waiter>) -> bool {
-        wait::claim_or_leave(&WriteSide(self.0.raw()), waiter)
-    }
-
-    #[inline(always)]
-    fn leave(&self, waiter: Pin<&Waiter>) {
-        wait::leave(&WriteSide(self.0.raw()), waiter);
-    }
-
-    #[inline(always)]
-    unsafe fn into_guard(self) -> L::WriteGuard {
-        // SAFETY: the caller owns it and has no other guard.
-        L::write_guard(unsafe { Permit::new(self) })
-    }
 }

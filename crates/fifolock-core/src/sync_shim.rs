@@ -19,9 +19,7 @@ pub(crate) use const_fn;
 
 #[cfg(not(fifolock_loom))]
 mod imp {
-    #[cfg(target_has_atomic = "ptr")]
-    pub(crate) use core::sync::atomic::AtomicPtr;
-    pub(crate) use core::sync::atomic::{AtomicU8, Ordering};
+    pub(crate) use core::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 
     /// `core`'s cell with loom's interface.
     #[repr(transparent)]

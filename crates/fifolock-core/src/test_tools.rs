@@ -9,6 +9,21 @@ use core::pin::Pin;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use core::task::{Context, Poll};
 use loom::cell::UnsafeCell;
+use loom::model::Builder;
+
+/// Two threads: three preemptions.
+pub(crate) fn model(f: impl Fn() + Send + Sync + 'static) {
+    let mut builder = Builder::new();
+    builder.preemption_bound = builder.preemption_bound.or(Some(3));
+    builder.check(f);
+}
+
+/// Three threads have many more interleavings: two preemptions.
+pub(crate) fn model_of_three(f: impl Fn() + Send + Sync + 'static) {
+    let mut builder = Builder::new();
+    builder.preemption_bound = Some(2);
+    builder.check(f);
+}
 
 /// What is behind the lock: loom reports an access that is not ordered after the last one.
 #[derive(Debug)]
@@ -60,4 +75,15 @@ impl Woken {
 pub(crate) fn poll<F: Future + ?Sized>(future: Pin<&mut F>, woken: &Woken) -> Poll<F::Output> {
     let waker = Arc::clone(&woken.0).into();
     future.poll(&mut Context::from_waker(&waker))
+}
+
+/// Polls until it is ready; the future must not wait for anybody else.
+#[track_caller]
+pub(crate) fn finish<F: Future + ?Sized>(mut future: Pin<&mut F>, woken: &Woken) -> F::Output {
+    for _ in 0..3 {
+        if let Poll::Ready(output) = poll(future.as_mut(), woken) {
+            return output;
+        }
+    }
+    panic!("nobody else is there, and it waits");
 }

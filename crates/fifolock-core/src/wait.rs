@@ -1,12 +1,14 @@
 //! The life of a waiter, written once for every way to acquire a lock.
 //!
 //! ```text
-//!   idle ──▶ queued: waiting ──▶ queued: granted ──▶ done
-//!    │            │                    │
-//!    └─ free ─────┴─ leaves ───────────┴─ passes on ──▶ done
+//!   idle ──▶ queued: waiting ◀──▶ queued: granted ──▶ done
+//!    │            │                     │
+//!    └─ free ─────┴─ leaves ────────────┴─ passes on ──▶ done
 //! ```
+//!
+//! The way back, from granted to waiting, is the rescue: see [the mutex](crate::mutex).
 
-use crate::queue::{Stage, WaitQueue, Waiter, polled_after_ready};
+use crate::queue::{Stage, Waiter, polled_after_ready, replace_waker};
 use crate::state::QueueFull;
 use core::mem;
 use core::pin::Pin;
@@ -20,33 +22,63 @@ pub(crate) trait Acquisition {
     /// What a section works on.
     type Section<'s>;
     /// What a section took out of the waiters that it granted, to be woken.
-    type Wakers;
+    type Wakers: Default;
 
-    /// Runs a section that grants nobody.
+    /// Runs a section. Whom it grants is to be woken after it, by [`wake_all`](Self::wake_all).
     fn section<T>(&self, f: impl FnOnce(&mut Self::Section<'_>) -> T) -> T;
-    /// Runs a section; whom it granted is woken after it, all before this returns.
-    fn granting_section<T>(&self, f: impl FnOnce(&mut Self::Section<'_>, &mut Self::Wakers) -> T) -> T;
+    /// Wakes whom a section granted, all before it returns or unwinds.
+    fn wake_all(&self, wakers: Self::Wakers);
     /// Acquires without a section, if the word allows it.
     fn try_fast(&self) -> bool;
     /// Whether it can be acquired, by the look of the word; `true` where only a section can tell.
     fn may_enter(&self) -> bool;
     /// Claims a grant without a section, if that can be done.
     fn claim_fast(&self, waiter: Pin<&Waiter>) -> bool;
+    /// Whether somebody may have been granted the lock and not have claimed it, by the look of the word; `true` where only
+    /// a section can tell.
+    fn may_be_unclaimed(&self) -> bool;
     /// Gives up what was acquired. Only for its owner.
     fn release(&self);
 
     /// Acquires, if the policy lets a newcomer in.
     fn enter(section: &mut Self::Section<'_>) -> bool;
-    /// Counts a newcomer that has to wait, or says that there are too many. Returns its ticket.
-    fn count(section: &mut Self::Section<'_>) -> Result<u32, QueueFull>;
-    /// Where it waits.
-    fn queue<'q>(section: &'q mut Self::Section<'_>) -> &'q mut WaitQueue;
+    /// Queues a newcomer that has to wait, or gives the waker back: there are too many.
+    ///
+    /// # Safety
+    ///
+    /// As [`WaitQueue::push`](crate::queue::WaitQueue::push).
+    unsafe fn enqueue(section: &mut Self::Section<'_>, waiter: Pin<&Waiter>, waker: Waker) -> Result<(), TooMany>;
     /// Whether a queued waiter was granted what it waits for.
     fn is_granted(section: &Self::Section<'_>, waiter: Pin<&Waiter>) -> bool;
     /// The grant becomes the property of the waiter's guard.
     fn claim(section: &mut Self::Section<'_>, waiter: Pin<&Waiter>);
     /// A waiter leaves ungranted: it is taken out, and whom it blocked is granted. Returns its waker.
     fn leave(section: &mut Self::Section<'_>, waiter: Pin<&Waiter>, wakers: &mut Self::Wakers) -> Waker;
+    /// A waiter that has been queued, is not granted and is being polled looks for a grant that its own task has stopped
+    /// polling, and takes it over. `spare` is a waker of this task, or is to be made if it is asked for.
+    fn rescue(
+        section: &mut Self::Section<'_>,
+        waiter: Pin<&Waiter>,
+        spare: &mut Option<Waker>,
+        wakers: &mut Self::Wakers,
+    ) -> Rescue;
+}
+
+/// The waker of a newcomer for whom there is no number left.
+#[derive(Debug)]
+pub(crate) struct TooMany(pub(crate) QueueFull, pub(crate) Waker);
+
+/// What came of a look for a grant that the waiter's own task leaves unclaimed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rescue {
+    /// There is none.
+    NotNeeded,
+    /// There may be one: the task is to be woken once more.
+    WakeAgain,
+    /// There is one, and a spare waker is needed to take it over.
+    NeedsWaker,
+    /// The waiter owns what it waited for, and waits no more.
+    Owner,
 }
 
 /// One attempt. `true`: the caller owns it.
@@ -65,48 +97,13 @@ fn try_slow<A: Acquisition>(lock: &A) -> bool {
 #[inline(always)]
 pub(crate) fn poll<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, cx: &mut Context<'_>) -> Poll<()> {
     match waiter.stage() {
-        Stage::Idle => {
-            if lock.try_fast() {
-                waiter.set_done();
-                return Poll::Ready(());
-            }
-            poll_first(lock, waiter, cx.waker())
+        Stage::Idle if lock.try_fast() => {
+            waiter.set_done();
+            Poll::Ready(())
         }
+        Stage::Idle => poll_slow(lock, waiter, cx.waker()),
         Stage::Queued => poll_queued(lock, waiter, cx.waker()),
         Stage::Done => polled_after_ready(),
-    }
-}
-
-/// | before | after |
-/// |---|---|
-/// | the newcomer may enter | owned by the caller |
-/// | else, `[w1]` | `[w1, caller]` |
-#[cold]
-#[inline(never)]
-fn poll_first<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, waker: &Waker) -> Poll<()> {
-    if try_slow(lock) {
-        waiter.set_done();
-        return Poll::Ready(());
-    }
-    // Foreign code, so before the section. The lock may be free again after it.
-    let waker = waker.clone();
-    let unused = lock.section(|section| {
-        if A::enter(section) {
-            return Ok(Some(waker));
-        }
-        match A::count(section) {
-            Err(full) => Err((full, waker)),
-            Ok(ticket) => {
-                // SAFETY: I1, I2: in a section, by the polled future, whose drop unlinks it.
-                unsafe { A::queue(section).push(waiter, waker, ticket) };
-                Ok(None)
-            }
-        }
-    });
-    match unused {
-        Ok(None) => Poll::Pending,
-        Ok(Some(waker)) => now_owner(lock, waiter, Some(waker)),
-        Err((full, _waker)) => full.panic(),
     }
 }
 
@@ -117,40 +114,107 @@ fn poll_queued<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, waker: &Waker) ->
             waiter.set_done();
             return Poll::Ready(());
         }
-    } else if waiter.will_wake(waker) {
+    } else if waiter.will_wake(waker) && !lock.may_be_unclaimed() {
         // Should a grant be under way, its wake is still to come.
         return Poll::Pending;
     }
-    poll_queued_slow(lock, waiter, waker)
+    poll_slow(lock, waiter, waker)
+}
+
+/// What a section has done for a polled waiter.
+enum Step {
+    /// It has to wait.
+    Wait,
+    /// It has to wait, and its task is to be woken once more.
+    WakeAgain,
+    /// Nothing yet: a clone of the waker is needed.
+    NeedsWaker,
+    /// It owns what it waited for.
+    Owner,
+    /// Nothing: there are too many waiters.
+    Full(QueueFull),
 }
 
 /// | before | after |
 /// |---|---|
+/// | a newcomer that may enter | owned by the caller |
+/// | else, `[w1]` | `[w1, caller]` |
 /// | granted to the caller | owned by the caller |
 /// | waiting, waker a | waiting, waker b; a is dropped |
+/// | waiting, and its task has stopped polling the granted waiter | owned by the caller: a rescue |
 #[cold]
 #[inline(never)]
-fn poll_queued_slow<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, waker: &Waker) -> Poll<()> {
-    // Foreign code, so before the section. Not needed where the waker is the same, or where it was taken.
-    let new = (!waiter.is_granted() && !waiter.will_wake(waker)).then(|| waker.clone());
-    let (claimed, unused) = lock.section(|section| {
-        if A::is_granted(section, waiter) {
-            A::claim(section, waiter);
-            return (true, new);
+fn poll_slow<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, waker: &Waker) -> Poll<()> {
+    // Clones are foreign code, so they are made between sections, and only if a section can't do without.
+    let mut spare = None;
+    if waiter.stage() == Stage::Idle && !lock.may_enter() {
+        spare = Some(waker.clone());
+    }
+    loop {
+        let mut wakers = A::Wakers::default();
+        let mut old = None;
+        let step = lock.section(|section| poll_in::<A>(section, waiter, waker, &mut spare, &mut old, &mut wakers));
+        match step {
+            Step::NeedsWaker => {
+                spare = Some(waker.clone());
+            }
+            Step::Owner => {
+                waiter.set_done();
+                // Foreign code may panic: then the caller is the owner no more.
+                let owner = OnUnwind(|| lock.release());
+                lock.wake_all(wakers);
+                drop((old, spare));
+                mem::forget(owner);
+                return Poll::Ready(());
+            }
+            Step::Wait => {
+                lock.wake_all(wakers);
+                return Poll::Pending;
+            }
+            Step::WakeAgain => {
+                lock.wake_all(wakers);
+                waker.wake_by_ref();
+                return Poll::Pending;
+            }
+            Step::Full(full) => full.panic(),
         }
-        // SAFETY: I2, I3: in a section, by the polled future; queued and not granted, so linked here.
-        (false, new.map(|new| unsafe { A::queue(section).replace_waker(waiter, new) }))
-    });
-    if claimed { now_owner(lock, waiter, unused) } else { Poll::Pending }
+    }
 }
 
-/// The caller has just become the owner. Dropping a waker may panic: then it is the owner no more.
-fn now_owner<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, unused: Option<Waker>) -> Poll<()> {
-    waiter.set_done();
-    let owner = OnUnwind(|| lock.release());
-    drop(unused);
-    mem::forget(owner);
-    Poll::Ready(())
+/// The section of [`poll_slow`].
+#[inline(always)]
+fn poll_in<A: Acquisition>(
+    section: &mut A::Section<'_>,
+    waiter: Pin<&Waiter>,
+    waker: &Waker,
+    spare: &mut Option<Waker>,
+    old: &mut Option<Waker>,
+    wakers: &mut A::Wakers,
+) -> Step {
+    if waiter.stage() == Stage::Idle {
+        if A::enter(section) {
+            return Step::Owner;
+        }
+        let Some(waker) = spare.take() else { return Step::NeedsWaker };
+        // SAFETY: I1, I2: in a section, by the polled future, whose drop unlinks it.
+        if let Err(TooMany(full, waker)) = unsafe { A::enqueue(section, waiter, waker) } {
+            *spare = Some(waker);
+            return Step::Full(full);
+        }
+    } else if A::is_granted(section, waiter) {
+        A::claim(section, waiter);
+        return Step::Owner;
+    } else if !waiter.will_wake(waker) {
+        let Some(waker) = spare.take() else { return Step::NeedsWaker };
+        // SAFETY: I2, I3: in a section, by the polled future; queued and not granted, so it waits.
+        *old = Some(unsafe { replace_waker(waiter, waker) });
+    }
+    match A::rescue(section, waiter, spare, wakers) {
+        Rescue::NotNeeded => Step::Wait,
+        Rescue::WakeAgain => Step::WakeAgain,
+        Rescue::NeedsWaker => Step::NeedsWaker,
+        Rescue::Owner => Step::Owner,
+    }
 }
 
 /// Ends a wait that is not wanted any longer, unless it has been granted: then it is claimed.
@@ -164,13 +228,15 @@ pub(crate) fn claim_or_leave<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>) -> 
     if !queued {
         return false;
     }
-    let left = lock.granting_section(|section, wakers| {
+    let mut wakers = A::Wakers::default();
+    let left = lock.section(|section| {
         if A::is_granted(section, waiter) {
             A::claim(section, waiter);
             return None;
         }
-        Some(A::leave(section, waiter, wakers))
+        Some(A::leave(section, waiter, &mut wakers))
     });
+    lock.wake_all(wakers);
     left.is_none()
 }
 

@@ -15,12 +15,14 @@ pub(crate) struct Wakers {
     pub(crate) more: bool,
 }
 
-impl Wakers {
+impl Default for Wakers {
     #[inline(always)]
-    pub(crate) const fn new() -> Self {
+    fn default() -> Self {
         Self { chunk: Deque::new(), more: false }
     }
+}
 
+impl Wakers {
     /// Adds the waker of a waiter that was just granted. The section that grants ends before there are more than
     /// [`WAKE_BATCH`].
     #[inline(always)]

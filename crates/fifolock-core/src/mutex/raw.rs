@@ -1,11 +1,10 @@
 //! The mutex without its data: the algorithm over a raw lock.
 
-use crate::queue::{Node, WaitQueue, Waiter};
+use crate::queue::{Found, Kind, Node, WaitQueue, Waiter, find_granted, next_grant};
 use crate::raw::{RawLock, Word};
-use crate::state::QueueFull;
 use crate::state::mutex::MutexState;
 use crate::sync_shim::{UnsafeCell, const_fn};
-use crate::wait::Acquisition;
+use crate::wait::{Acquisition, Rescue, TooMany};
 use core::fmt;
 use core::pin::Pin;
 use core::task::Waker;
@@ -20,6 +19,8 @@ pub struct RawMutex<R> {
 struct Waiters {
     queue: WaitQueue,
     queued: u32,
+    /// The number of the last grant.
+    grants: u32,
 }
 
 impl<R> fmt::Debug for RawMutex<R> {
@@ -36,6 +37,7 @@ unsafe impl<R: RawLock + Sync> Sync for RawMutex<R> {}
 pub(crate) struct Section<'s> {
     state: MutexState,
     queue: &'s mut WaitQueue,
+    grants: &'s mut u32,
 }
 
 impl Section<'_> {
@@ -50,7 +52,7 @@ impl Section<'_> {
         if !self.state.release() {
             return;
         }
-        let first = self.queue.grant_first();
+        let first = self.queue.grant_first(next_grant(self.grants));
         debug_assert!(first.is_some(), "the count and the queue differ");
         if let Some((waiter, its_waker)) = first {
             self.state.granted = waiter.as_ptr();
@@ -67,7 +69,7 @@ impl<R: RawLock> RawMutex<R> {
                 raw: R::INIT,
                 #[cfg(fifolock_loom)]
                 raw: R::init(),
-                waiters: UnsafeCell::new(Waiters { queue: WaitQueue::new(), queued: 0 }),
+                waiters: UnsafeCell::new(Waiters { queue: WaitQueue::new(), queued: 0, grants: 0 }),
             }
         }
     }
@@ -75,7 +77,9 @@ impl<R: RawLock> RawMutex<R> {
     #[cold]
     #[inline(never)]
     fn release_slow(&self) {
-        self.granting_section(|section, waker| section.hand_off(waker));
+        let mut waker = None;
+        self.section(|section| section.hand_off(&mut waker));
+        self.wake_all(waker);
     }
 
     #[inline]
@@ -101,8 +105,8 @@ impl<R: RawLock> Acquisition for RawMutex<R> {
             self.waiters.with_mut(|waiters| {
                 // SAFETY: sections exclude each other and never nest, because nothing inside calls foreign code
                 // (contract K2); so this is the only reference.
-                let Waiters { queue, queued } = unsafe { &mut *waiters };
-                let mut section = Section { state: MutexState::decode(*word, *queued), queue };
+                let Waiters { queue, queued, grants } = unsafe { &mut *waiters };
+                let mut section = Section { state: MutexState::decode(*word, *queued), queue, grants };
                 let result = f(&mut section);
                 *queued = section.state.queued;
                 *word = section.state.encode();
@@ -112,13 +116,10 @@ impl<R: RawLock> Acquisition for RawMutex<R> {
     }
 
     #[inline(always)]
-    fn granting_section<T>(&self, f: impl FnOnce(&mut Section<'_>, &mut Option<Waker>) -> T) -> T {
-        let mut waker = None;
-        let result = self.section(|section| f(section, &mut waker));
+    fn wake_all(&self, waker: Option<Waker>) {
         if let Some(waker) = waker {
             waker.wake();
         }
-        result
     }
 
     #[inline(always)]
@@ -137,6 +138,11 @@ impl<R: RawLock> Acquisition for RawMutex<R> {
     }
 
     #[inline(always)]
+    fn may_be_unclaimed(&self) -> bool {
+        crate::state::may_be_unclaimed(&self.raw)
+    }
+
+    #[inline(always)]
     fn release(&self) {
         if !self.raw.try_release(Word::HELD, Word::INIT) {
             self.release_slow();
@@ -149,14 +155,14 @@ impl<R: RawLock> Acquisition for RawMutex<R> {
     }
 
     #[inline(always)]
-    fn count(section: &mut Section<'_>) -> Result<u32, QueueFull> {
+    unsafe fn enqueue(section: &mut Section<'_>, waiter: Pin<&Waiter>, waker: Waker) -> Result<(), TooMany> {
+        if let Err(full) = section.state.enqueue() {
+            return Err(TooMany(full, waker));
+        }
         // There are no batches, so nobody asks for the ticket.
-        section.state.enqueue().map(|()| 0)
-    }
-
-    #[inline(always)]
-    fn queue<'q>(section: &'q mut Section<'_>) -> &'q mut WaitQueue {
-        section.queue
+        // SAFETY: as the caller promises.
+        unsafe { section.queue.push(waiter, waker, 0, Kind::Write) };
+        Ok(())
     }
 
     #[inline(always)]
@@ -176,5 +182,29 @@ impl<R: RawLock> Acquisition for RawMutex<R> {
         section.state.leave();
         // SAFETY: I2, I3: in a section; queued and not granted, so linked here. Its stage is `Done`, so it never waits again.
         unsafe { section.queue.leave(waiter) }
+    }
+
+    /// | before | after |
+    /// |---|---|
+    /// | robbed granted, `[a, waiter, b]` | waiter owns, `[a, robbed, b]` |
+    #[inline(always)]
+    fn rescue(
+        section: &mut Section<'_>,
+        waiter: Pin<&Waiter>,
+        _: &mut Option<Waker>,
+        _: &mut Option<Waker>,
+    ) -> Rescue {
+        let Some(granted) = Node::new(section.state.granted) else { return Rescue::NotNeeded };
+        // SAFETY: in a section, by the polled future, which waits; who is granted has not claimed: the word says so.
+        match unsafe { find_granted(waiter, granted) } {
+            Found::Nothing => Rescue::NotNeeded,
+            Found::Suspect => Rescue::WakeAgain,
+            Found::Abandoned(robbed) => {
+                // SAFETY: as above. The polled future is done with waiting, and there is one kind only.
+                unsafe { section.queue.trade(waiter, robbed) };
+                section.state.claim();
+                Rescue::Owner
+            }
+        }
     }
 }

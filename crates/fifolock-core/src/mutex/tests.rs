@@ -2,3 +2,5 @@
 
 #[cfg(fifolock_loom)]
 mod loom;
+#[cfg(fifolock_loom)]
+mod rescue;

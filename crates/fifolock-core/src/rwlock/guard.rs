@@ -1,7 +1,8 @@
 //! The borrowed write guards.
 
 use super::raw::RawRwLock;
-use super::{Reading, RwLock, RwLockReadGuard, Writing};
+use super::upgradable::downgrade_to_upgradable;
+use super::{Reading, RwLock, RwLockReadGuard, RwLockUpgradableReadGuard, Writing};
 use crate::permit::{Permit, ReadPtr, WritePtr};
 use crate::platform::Platform;
 use core::fmt;
@@ -33,6 +34,12 @@ impl<'a, T: ?Sized, P: Platform> RwLockWriteGuard<'a, T, P> {
     /// readers enter too.
     pub fn downgrade(self) -> RwLockReadGuard<'a, T, P> {
         RwLockReadGuard::new(downgrade(self.owned))
+    }
+
+    /// Becomes an upgradable read guard, as [`downgrade`](Self::downgrade): it can become a write guard again before
+    /// another writer enters.
+    pub fn downgrade_to_upgradable(this: Self) -> RwLockUpgradableReadGuard<'a, T, P> {
+        RwLockUpgradableReadGuard::new(downgrade_to_upgradable(this.owned))
     }
 
     /// Becomes a read guard for a part of the data, as [`downgrade`](Self::downgrade). `f` runs before, while nobody else

@@ -1,7 +1,9 @@
 //! Ways to lead to a read-write lock.
 
 use super::raw::RawRwLock;
-use super::{Reading, RwLock, RwLockReadGuard, RwLockWriteGuard, Writing};
+use super::{
+    Reading, ReadingUpgradable, RwLock, RwLockReadGuard, RwLockUpgradableReadGuard, RwLockWriteGuard, Writing,
+};
 use crate::permit::Permit;
 use crate::platform::Platform;
 use crate::raw::RawLock;
@@ -23,11 +25,15 @@ pub trait RwLockHandle: RawHandle<Raw = <Self::Platform as Platform>::Raw> + Siz
     type Platform: Platform;
     /// What reading ends in.
     type ReadGuard;
+    /// What reading ends in that may become writing.
+    type UpgradableGuard;
     /// What writing ends in.
     type WriteGuard;
 
     /// The caller has a share.
     fn read_guard(shared: Permit<Reading<Self>>) -> Self::ReadGuard;
+    /// The caller has the upgradable share.
+    fn upgradable_guard(shared: Permit<ReadingUpgradable<Self>>) -> Self::UpgradableGuard;
     /// The caller owns the lock.
     fn write_guard(owned: Permit<Writing<Self>>) -> Self::WriteGuard;
 }
@@ -53,11 +59,17 @@ impl<T: ?Sized, P: Platform> RawHandle for &RwLock<T, P> {
 impl<'a, T: ?Sized, P: Platform> RwLockHandle for &'a RwLock<T, P> {
     type Platform = P;
     type ReadGuard = RwLockReadGuard<'a, T, P>;
+    type UpgradableGuard = RwLockUpgradableReadGuard<'a, T, P>;
     type WriteGuard = RwLockWriteGuard<'a, T, P>;
 
     #[inline(always)]
     fn read_guard(shared: Permit<Reading<Self>>) -> Self::ReadGuard {
         RwLockReadGuard::new(shared)
+    }
+
+    #[inline(always)]
+    fn upgradable_guard(shared: Permit<ReadingUpgradable<Self>>) -> Self::UpgradableGuard {
+        RwLockUpgradableReadGuard::new(shared)
     }
 
     #[inline(always)]

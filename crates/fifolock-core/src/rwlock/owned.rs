@@ -3,7 +3,8 @@
 use super::guard::downgrade;
 use super::handle::{RawHandle, RwLockHandle};
 use super::raw::RawRwLock;
-use super::{Reading, RwLock, Writing};
+use super::upgradable::downgrade_to_upgradable;
+use super::{OwnedRwLockUpgradableReadGuard, Reading, ReadingUpgradable, RwLock, Writing};
 use crate::acquire::Acquire;
 use crate::error::TryLockError;
 use crate::permit::{Permit, ReadPtr, WritePtr};
@@ -173,6 +174,7 @@ impl<T: ?Sized, P: Platform> RawHandle for Arc<RwLock<T, P>> {
 impl<T: ?Sized, P: Platform> RwLockHandle for Arc<RwLock<T, P>> {
     type Platform = P;
     type ReadGuard = OwnedRwLockReadGuard<T, T, P>;
+    type UpgradableGuard = OwnedRwLockUpgradableReadGuard<T, P>;
     type WriteGuard = OwnedRwLockWriteGuard<T, P>;
 
     #[inline(always)]
@@ -181,6 +183,11 @@ impl<T: ?Sized, P: Platform> RwLockHandle for Arc<RwLock<T, P>> {
         // SAFETY: a reader has a share, so nobody writes.
         let data = ReadPtr::new(unsafe { &*data });
         OwnedRwLockReadGuard { shared, data }
+    }
+
+    #[inline(always)]
+    fn upgradable_guard(shared: Permit<ReadingUpgradable<Self>>) -> Self::UpgradableGuard {
+        OwnedRwLockUpgradableReadGuard::new(shared)
     }
 
     #[inline(always)]
@@ -272,6 +279,12 @@ impl<T: ?Sized, P: Platform> OwnedRwLockWriteGuard<T, P> {
     /// readers enter too.
     pub fn downgrade(self) -> OwnedRwLockReadGuard<T, T, P> {
         RwLockHandle::read_guard(downgrade(self.owned))
+    }
+
+    /// Becomes an upgradable read guard, as [`downgrade`](Self::downgrade): it can become a write guard again before
+    /// another writer enters.
+    pub fn downgrade_to_upgradable(this: Self) -> OwnedRwLockUpgradableReadGuard<T, P> {
+        OwnedRwLockUpgradableReadGuard::new(downgrade_to_upgradable(this.owned))
     }
 
     /// Becomes a read guard for a part of the data, as [`downgrade`](Self::downgrade). `f` runs before, while nobody else

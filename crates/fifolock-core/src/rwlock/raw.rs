@@ -1,13 +1,13 @@
 //! The read-write lock without its data: the algorithm over a raw lock.
 
-use crate::queue::{GrantedSet, Node, WaitQueue, Waiter};
+use crate::queue::{Found, GrantedSet, Kind, Node, WaitQueue, Waiter, find_granted, next_grant};
 use crate::raw::{RawLock, Word};
-use crate::state::QueueFull;
-use crate::state::rwlock::{Action, Counts, RwState};
+use crate::state::rwlock::{Admit, Counts, Rob, RwLockPolicy, RwState, Terms};
 use crate::sync_shim::{UnsafeCell, const_fn};
-use crate::wait::Acquisition;
+use crate::wait::{Acquisition, Rescue, TooMany};
 use crate::wake::{WAKE_BATCH, Wakers};
 use core::fmt;
+use core::marker::PhantomData;
 use core::pin::Pin;
 use core::task::Waker;
 
@@ -15,15 +15,16 @@ use core::task::Waker;
 #[allow(unnameable_types, unreachable_pub, reason = "in the signature of a sealed trait")]
 pub struct RawRwLock<R> {
     raw: R,
-    max_readers: u32,
-    waiters: UnsafeCell<Waiters>,
+    terms: Terms,
+    // Two cells instead of one: nothing is lost to alignment.
+    counts: UnsafeCell<Counts>,
+    queues: UnsafeCell<Queues>,
 }
 
-struct Waiters {
+struct Queues {
+    queue: WaitQueue,
     readers: WaitQueue,
-    writers: WaitQueue,
     granted_readers: GrantedSet,
-    counts: Counts,
 }
 
 impl<R> fmt::Debug for RawRwLock<R> {
@@ -32,73 +33,96 @@ impl<R> fmt::Debug for RawRwLock<R> {
     }
 }
 
-// SAFETY: `waiters` is reached through `section` alone, which excludes every other section as far as `R` may be shared.
+// SAFETY: the cells are reached through `section` alone, which excludes every other section as far as `R` may be shared.
+// - R: Sync: required, since it does the excluding.
 unsafe impl<R: RawLock + Sync> Sync for RawRwLock<R> {}
 
 /// What a section may use: the decoded state, and the queues.
 pub(crate) struct Section<'s> {
     state: RwState,
+    queue: &'s mut WaitQueue,
     readers: &'s mut WaitQueue,
-    writers: &'s mut WaitQueue,
     granted_readers: &'s mut GrantedSet,
 }
 
 impl Section<'_> {
-    /// Does to the queues what a transition asks for; the wakers are to be woken outside.
+    /// The queue for those who wait for this.
     #[inline(always)]
-    fn perform(&mut self, action: Action, wakers: &mut Wakers) {
-        match action {
-            Action::Nothing => {}
-            Action::GrantWriter => {
-                let first = self.writers.grant_first();
-                debug_assert!(first.is_some(), "the count and the queue differ");
-                if let Some((waiter, waker)) = first {
-                    self.state.granted = waiter.as_ptr();
-                    wakers.push(waker);
-                }
-            }
-            Action::GrantReaders => self.mark_readers(wakers),
+    fn queue_of(&mut self, kind: Kind) -> &mut WaitQueue {
+        if kind == Kind::Read && self.state.queues_readers_apart() { self.readers } else { self.queue }
+    }
+
+    /// Grants whoever may enter now; the wakers are to be woken outside.
+    #[inline(always)]
+    fn admit(&mut self, wakers: &mut Wakers) {
+        // While shares are reserved, whoever reserved them is on the way to the next section.
+        if self.state.counts.reserved == 0 || self.state.widen_batch() {
+            self.admit_batch(wakers);
         }
     }
 
-    /// Gives reserved shares to readers at the head of the queue, as many as one section may.
+    /// Grants as many as one section may.
     ///
     /// | before | after |
     /// |---|---|
-    /// | 2 reserved, `[r1, r2, r3]` | r1, r2 granted, `[r3]` |
+    /// | free, `[w1, w2]` | w1 granted, `[w2]` |
+    /// | free, `[r1, r2]` | r1, r2 granted, `[]` |
     #[inline(always)]
-    fn mark_readers(&mut self, wakers: &mut Wakers) {
+    fn admit_batch(&mut self, wakers: &mut Wakers) {
         wakers.more = false;
         for _ in 0..WAKE_BATCH {
-            if !self.state.take_share() {
-                return;
-            }
-            let first = self.readers.grant_first();
-            debug_assert!(first.is_some(), "a share was reserved for nobody");
+            let admit = self.state.admit(self.queue.first_kind());
+            let (kind, queue) = match admit {
+                Admit::Nobody => return,
+                Admit::First(kind) => (kind, &mut *self.queue),
+                Admit::Reader => (Kind::Read, &mut *self.readers),
+            };
+            let first = queue.grant_first(next_grant(&mut self.state.counts.grants));
+            debug_assert!(first.is_some(), "the counts and the queues differ");
             if let Some((waiter, waker)) = first {
+                wakers.push(waker);
+                if !kind.is_shared() {
+                    self.state.granted = waiter.as_ptr();
+                    return;
+                }
                 // SAFETY: I1: granted in this section, so alive, and in no queue.
                 unsafe { self.granted_readers.insert(waiter) };
-                wakers.push(waker);
             }
         }
-        wakers.more = self.state.counts.reserved > 0;
+        let mut next = self.state;
+        wakers.more = next.admit(self.queue.first_kind()) != Admit::Nobody;
+    }
+
+    /// Looks for a grant that the waiter's own task leaves unclaimed; returns also what was granted.
+    ///
+    /// # Safety
+    ///
+    /// By who has the waiter's future exclusively; it waits.
+    #[inline(always)]
+    unsafe fn find(&mut self, waiter: Pin<&Waiter>) -> Found {
+        match Node::new(self.state.granted) {
+            // SAFETY: as the caller promises; who is granted has not claimed: the word says so.
+            Some(writer) => unsafe { find_granted(waiter, writer) },
+            // SAFETY: as the caller promises.
+            None => unsafe { self.granted_readers.find(waiter, self.state.readers) },
+        }
     }
 }
 
 impl<R: RawLock> RawRwLock<R> {
     const_fn! {
-        pub(crate) const fn new(max_readers: u32) -> Self {
+        pub(crate) const fn new(max_readers: u32, policy: RwLockPolicy) -> Self {
             Self {
                 #[cfg(not(fifolock_loom))]
                 raw: R::INIT,
                 #[cfg(fifolock_loom)]
                 raw: R::init(),
-                max_readers,
-                waiters: UnsafeCell::new(Waiters {
+                terms: Terms::new(max_readers, policy),
+                counts: UnsafeCell::new(Counts::NEW),
+                queues: UnsafeCell::new(Queues {
+                    queue: WaitQueue::new(),
                     readers: WaitQueue::new(),
-                    writers: WaitQueue::new(),
                     granted_readers: GrantedSet::new(),
-                    counts: Counts::NEW,
                 }),
             }
         }
@@ -107,46 +131,100 @@ impl<R: RawLock> RawRwLock<R> {
     #[inline(always)]
     fn section<T>(&self, f: impl FnOnce(&mut Section<'_>) -> T) -> T {
         self.raw.with(|word| {
-            self.waiters.with_mut(|waiters| {
+            self.queues.with_mut(|queues| {
                 // SAFETY: sections exclude each other and never nest, because nothing inside calls foreign code
                 // (contract K2); so this is the only reference.
-                let Waiters { readers, writers, granted_readers, counts } = unsafe { &mut *waiters };
-                let state = RwState::decode(*word, *counts, self.max_readers);
-                let mut section = Section { state, readers, writers, granted_readers };
+                let Queues { queue, readers, granted_readers } = unsafe { &mut *queues };
+                // SAFETY: as above.
+                let counts = self.counts.with(|counts| unsafe { *counts });
+                let state = RwState::decode(*word, counts, self.terms);
+                let mut section = Section { state, queue, readers, granted_readers };
                 let result = f(&mut section);
                 let state = section.state;
-                *counts = state.counts;
+                // SAFETY: as above.
+                self.counts.with_mut(|counts| unsafe { *counts = state.counts });
                 *word = state.encode();
                 result
             })
         })
     }
 
-    /// A section that may grant; whom it granted is woken after it, all before this returns.
+    /// Wakes whom a section granted, and whom it left to be granted.
     #[inline(always)]
-    fn granting_section<T>(&self, f: impl FnOnce(&mut Section<'_>, &mut Wakers) -> T) -> T {
-        let mut wakers = Wakers::new();
-        let result = self.section(|section| f(section, &mut wakers));
-        wakers.wake_all(|wakers| self.section(|section| section.mark_readers(wakers)));
-        result
+    fn wake_all(&self, wakers: Wakers) {
+        wakers.wake_all(|wakers| self.section(|section| section.admit_batch(wakers)));
     }
 
-    /// A section in which somebody gives up what it has: `transition` says to whom it goes.
+    /// A section in which somebody gives up what it has: it goes to whoever may enter then.
     #[cold]
     #[inline(never)]
-    fn release_slow(&self, transition: fn(&mut RwState) -> Action) {
-        self.granting_section(|section, wakers| {
-            let action = transition(&mut section.state);
-            section.perform(action, wakers);
+    fn release_slow(&self, transition: fn(&mut RwState)) {
+        let mut wakers = Wakers::default();
+        self.section(|section| {
+            transition(&mut section.state);
+            section.admit(&mut wakers);
         });
+        self.wake_all(wakers);
     }
 
     /// The writer becomes a reader. Only for the writer.
     #[inline(always)]
     pub(crate) fn downgrade(&self) {
         if !self.raw.try_release(Word::HELD, Word::ONE_READER) {
-            self.release_slow(RwState::downgrade);
+            self.release_slow(|state| state.downgrade(Kind::Read));
         }
+    }
+
+    /// The writer becomes the upgradable reader. Only for the writer.
+    #[inline(always)]
+    pub(crate) fn downgrade_to_upgradable(&self) {
+        if !self.raw.try_release(Word::HELD, Word::ONE_UPGRADABLE) {
+            self.release_slow(|state| state.downgrade(Kind::Upgradable));
+        }
+    }
+
+    /// The upgradable reader becomes a plain one. Only for the upgradable reader.
+    #[inline(always)]
+    pub(crate) fn downgrade_upgradable(&self) {
+        let to_plain = |word: Word| word.minus(Word::ONE_UPGRADABLE).plus(Word::ONE_READER);
+        if !self.release_fast(to_plain) {
+            self.release_slow(RwState::downgrade_upgradable);
+        }
+    }
+
+    /// Replaces the word of a reader that acquires, as long as `to` allows it.
+    #[inline(always)]
+    fn acquire_fast(&self, to: impl Fn(Word) -> Option<Word>) -> bool {
+        // Each turn, another reader came or left, or a section began.
+        while let Some(word) = self.raw.peek() {
+            if word.is_held() || word.has_queued() {
+                return false;
+            }
+            let Some(to) = to(word) else { return false };
+            if self.raw.try_acquire(word, to) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Replaces the word of a reader that gives up what it has, as long as nobody is queued.
+    #[inline(always)]
+    fn release_fast(&self, to: impl Fn(Word) -> Word) -> bool {
+        // Each turn, another reader came or left, or somebody queued.
+        while let Some(word) = self.raw.peek() {
+            if word.has_queued() {
+                return false;
+            }
+            if self.raw.try_release(word, to(word)) {
+                return true;
+            }
+        }
+        false
+    }
+
+    pub(crate) fn policy(&self) -> RwLockPolicy {
+        self.terms.policy()
     }
 
     pub(crate) fn state(&self) -> RwState {
@@ -154,109 +232,128 @@ impl<R: RawLock> RawRwLock<R> {
     }
 }
 
-/// Acquiring a lock to read it.
+/// One side of the lock, as a type.
+pub(crate) trait Side {
+    /// What its waiters wait for.
+    const KIND: Kind;
+
+    fn acquire_fast<R: RawLock>(lock: &RawRwLock<R>) -> bool;
+    fn may_enter(word: Word) -> bool;
+    fn release<R: RawLock>(lock: &RawRwLock<R>);
+}
+
+/// To read.
 #[derive(Debug)]
-pub(crate) struct ReadSide<'a, R>(pub(crate) &'a RawRwLock<R>);
+pub(crate) enum ReadSide {}
 
-/// Acquiring a lock to write it.
-#[derive(Debug)]
-pub(crate) struct WriteSide<'a, R>(pub(crate) &'a RawRwLock<R>);
-
-impl<R: RawLock> Acquisition for ReadSide<'_, R> {
-    type Section<'s> = Section<'s>;
-    type Wakers = Wakers;
+impl Side for ReadSide {
+    const KIND: Kind = Kind::Read;
 
     #[inline(always)]
-    fn section<T>(&self, f: impl FnOnce(&mut Section<'_>) -> T) -> T {
-        self.0.section(f)
+    fn acquire_fast<R: RawLock>(lock: &RawRwLock<R>) -> bool {
+        let max = lock.terms.max_readers();
+        lock.acquire_fast(|word| (word.readers() < max).then(|| word.plus(Word::ONE_READER)))
     }
 
     #[inline(always)]
-    fn granting_section<T>(&self, f: impl FnOnce(&mut Section<'_>, &mut Wakers) -> T) -> T {
-        self.0.granting_section(f)
+    fn may_enter(word: Word) -> bool {
+        !word.is_held()
     }
 
-    /// Enters past nobody: it fails if the word does not show that there is room and no queue.
     #[inline(always)]
-    fn try_fast(&self) -> bool {
-        let Self(lock) = self;
-        while let Some(word) = lock.raw.peek() {
-            if word.is_held() || word.has_queued() || word.readers() >= lock.max_readers {
-                return false;
-            }
-            if lock.raw.try_acquire(word, Word::with_readers(word.readers() + 1)) {
-                return true;
-            }
-            // Another reader came or left, or a section began.
+    fn release<R: RawLock>(lock: &RawRwLock<R>) {
+        if !lock.release_fast(|word| word.minus(Word::ONE_READER)) {
+            lock.release_slow(|state| state.release(Kind::Read));
         }
-        false
-    }
-
-    #[inline(always)]
-    fn may_enter(&self) -> bool {
-        !self.0.raw.peek().is_some_and(Word::is_held)
-    }
-
-    #[inline(always)]
-    fn claim_fast(&self, _: Pin<&Waiter>) -> bool {
-        // It stands in the set of granted readers, which only a section may change.
-        false
-    }
-
-    #[inline(always)]
-    fn release(&self) {
-        let Self(lock) = self;
-        while let Some(word) = lock.raw.peek() {
-            if word.has_queued() {
-                break;
-            }
-            if lock.raw.try_release(word, Word::with_readers(word.readers() - 1)) {
-                return;
-            }
-            // Another reader came or left, or somebody queued.
-        }
-        lock.release_slow(RwState::release_reader);
-    }
-
-    #[inline(always)]
-    fn enter(section: &mut Section<'_>) -> bool {
-        section.state.try_read()
-    }
-
-    #[inline(always)]
-    fn count(section: &mut Section<'_>) -> Result<u32, QueueFull> {
-        section.state.enqueue_reader()
-    }
-
-    #[inline(always)]
-    fn queue<'q>(section: &'q mut Section<'_>) -> &'q mut WaitQueue {
-        section.readers
-    }
-
-    #[inline(always)]
-    fn is_granted(_: &Section<'_>, waiter: Pin<&Waiter>) -> bool {
-        waiter.is_granted()
-    }
-
-    #[inline(always)]
-    fn claim(section: &mut Section<'_>, waiter: Pin<&Waiter>) {
-        // SAFETY: I2: in a section; granted and not claimed, so in the set.
-        unsafe { section.granted_readers.remove(waiter) };
-    }
-
-    #[inline(always)]
-    fn leave(section: &mut Section<'_>, waiter: Pin<&Waiter>, wakers: &mut Wakers) -> Waker {
-        // SAFETY: I2: in a section.
-        let ticket = unsafe { waiter.ticket() };
-        // SAFETY: I2, I3: in a section; queued and not granted, so linked here. Its stage is `Done`, so it never waits again.
-        let own = unsafe { section.readers.leave(waiter) };
-        let action = section.state.leave_reader(ticket);
-        section.perform(action, wakers);
-        own
     }
 }
 
-impl<R: RawLock> Acquisition for WriteSide<'_, R> {
+/// To read, and perhaps to write later.
+#[derive(Debug)]
+pub(crate) enum UpgradableSide {}
+
+impl Side for UpgradableSide {
+    const KIND: Kind = Kind::Upgradable;
+
+    #[inline(always)]
+    fn acquire_fast<R: RawLock>(lock: &RawRwLock<R>) -> bool {
+        let max = lock.terms.max_readers();
+        let free = |word: Word| !word.has_upgradable() && word.readers() < max;
+        lock.acquire_fast(|word| free(word).then(|| word.plus(Word::ONE_UPGRADABLE)))
+    }
+
+    #[inline(always)]
+    fn may_enter(word: Word) -> bool {
+        !word.is_held() && !word.has_upgradable()
+    }
+
+    #[inline(always)]
+    fn release<R: RawLock>(lock: &RawRwLock<R>) {
+        if !lock.release_fast(|word| word.minus(Word::ONE_UPGRADABLE)) {
+            lock.release_slow(|state| state.release(Kind::Upgradable));
+        }
+    }
+}
+
+/// To write.
+#[derive(Debug)]
+pub(crate) enum WriteSide {}
+
+impl Side for WriteSide {
+    const KIND: Kind = Kind::Write;
+
+    #[inline(always)]
+    fn acquire_fast<R: RawLock>(lock: &RawRwLock<R>) -> bool {
+        lock.raw.try_acquire(Word::INIT, Word::HELD)
+    }
+
+    #[inline(always)]
+    fn may_enter(word: Word) -> bool {
+        word == Word::INIT
+    }
+
+    #[inline(always)]
+    fn release<R: RawLock>(lock: &RawRwLock<R>) {
+        if !lock.raw.try_release(Word::HELD, Word::INIT) {
+            lock.release_slow(|state| state.release(Kind::Write));
+        }
+    }
+}
+
+/// To write, by the upgradable reader.
+#[derive(Debug)]
+pub(crate) enum UpgradeSide {}
+
+impl Side for UpgradeSide {
+    const KIND: Kind = Kind::Upgrade;
+
+    #[inline(always)]
+    fn acquire_fast<R: RawLock>(lock: &RawRwLock<R>) -> bool {
+        lock.raw.try_acquire(Word::ONE_UPGRADABLE, Word::HELD)
+    }
+
+    #[inline(always)]
+    fn may_enter(word: Word) -> bool {
+        !word.is_held() && word.readers() == 1
+    }
+
+    #[inline(always)]
+    fn release<R: RawLock>(lock: &RawRwLock<R>) {
+        WriteSide::release(lock);
+    }
+}
+
+/// Acquiring one side of a lock.
+pub(crate) struct Access<'a, R, S>(&'a RawRwLock<R>, PhantomData<S>);
+
+impl<'a, R: RawLock, S: Side> Access<'a, R, S> {
+    #[inline(always)]
+    pub(crate) fn to(lock: &'a RawRwLock<R>) -> Self {
+        Self(lock, PhantomData)
+    }
+}
+
+impl<R: RawLock, S: Side> Acquisition for Access<'_, R, S> {
     type Section<'s> = Section<'s>;
     type Wakers = Wakers;
 
@@ -266,66 +363,165 @@ impl<R: RawLock> Acquisition for WriteSide<'_, R> {
     }
 
     #[inline(always)]
-    fn granting_section<T>(&self, f: impl FnOnce(&mut Section<'_>, &mut Wakers) -> T) -> T {
-        self.0.granting_section(f)
+    fn wake_all(&self, wakers: Wakers) {
+        self.0.wake_all(wakers);
     }
 
     #[inline(always)]
     fn try_fast(&self) -> bool {
-        self.0.raw.try_acquire(Word::INIT, Word::HELD)
+        S::acquire_fast(self.0)
     }
 
     #[inline(always)]
     fn may_enter(&self) -> bool {
-        !self.0.raw.peek().is_some_and(|word| word != Word::INIT)
+        self.0.raw.peek().is_none_or(S::may_enter)
     }
 
     #[inline(always)]
     fn claim_fast(&self, waiter: Pin<&Waiter>) -> bool {
-        crate::state::claim_fast(&self.0.raw, waiter)
+        // A reader stands in the set of granted readers, which only a section may change.
+        !S::KIND.is_shared() && crate::state::claim_fast(&self.0.raw, waiter)
+    }
+
+    #[inline(always)]
+    fn may_be_unclaimed(&self) -> bool {
+        crate::state::may_be_unclaimed(&self.0.raw)
     }
 
     #[inline(always)]
     fn release(&self) {
-        if !self.0.raw.try_release(Word::HELD, Word::INIT) {
-            self.0.release_slow(RwState::release_writer);
-        }
+        S::release(self.0);
     }
 
     #[inline(always)]
     fn enter(section: &mut Section<'_>) -> bool {
-        section.state.try_write()
+        section.state.enter(S::KIND)
     }
 
     #[inline(always)]
-    fn count(section: &mut Section<'_>) -> Result<u32, QueueFull> {
-        // Writers come one by one, so nobody asks for the ticket.
-        section.state.enqueue_writer().map(|()| 0)
-    }
-
-    #[inline(always)]
-    fn queue<'q>(section: &'q mut Section<'_>) -> &'q mut WaitQueue {
-        section.writers
+    unsafe fn enqueue(section: &mut Section<'_>, waiter: Pin<&Waiter>, waker: Waker) -> Result<(), TooMany> {
+        match section.state.enqueue(S::KIND) {
+            Err(full) => Err(TooMany(full, waker)),
+            Ok(ticket) => {
+                // SAFETY: as the caller promises.
+                unsafe { section.queue_of(S::KIND).push(waiter, waker, ticket, S::KIND) };
+                Ok(())
+            }
+        }
     }
 
     #[inline(always)]
     fn is_granted(section: &Section<'_>, waiter: Pin<&Waiter>) -> bool {
-        let granted = section.state.granted == Node::of(waiter).as_ptr();
-        debug_assert_eq!(granted, waiter.is_granted(), "the word and the waiter differ");
+        let granted = waiter.is_granted();
+        debug_assert!(
+            S::KIND.is_shared() || granted == (section.state.granted == Node::of(waiter).as_ptr()),
+            "the word and the waiter differ"
+        );
         granted
     }
 
     #[inline(always)]
-    fn claim(section: &mut Section<'_>, _: Pin<&Waiter>) {
-        section.state.claim_writer();
+    fn claim(section: &mut Section<'_>, waiter: Pin<&Waiter>) {
+        if S::KIND.is_shared() {
+            // SAFETY: I2: in a section; granted and not claimed, so in the set.
+            unsafe { section.granted_readers.remove(Node::of(waiter)) };
+        } else {
+            section.state.claim_writer();
+        }
     }
 
     #[inline(always)]
     fn leave(section: &mut Section<'_>, waiter: Pin<&Waiter>, wakers: &mut Wakers) -> Waker {
+        // SAFETY: I2: in a section; it waits.
+        let ticket = unsafe { waiter.ticket() };
         // SAFETY: I2, I3: in a section; queued and not granted, so linked here. Its stage is `Done`, so it never waits again.
-        let own = unsafe { section.writers.leave(waiter) };
-        let action = section.state.leave_writer();
-        section.perform(action, wakers);
+        let own = unsafe { section.queue_of(S::KIND).leave(waiter) };
+        section.state.leave(S::KIND, ticket);
+        section.admit(wakers);
         own
+    }
+
+    /// | robbed of | before | after |
+    /// |---|---|---|
+    /// | the same kind | robbed granted, `[a, waiter, b]` | waiter owns, `[a, robbed, b]` |
+    /// | another kind | robbed granted, `[a, waiter, b]` | waiter owns, or waits still, `[a, b, robbed]` |
+    #[inline(always)]
+    fn rescue(
+        section: &mut Section<'_>,
+        waiter: Pin<&Waiter>,
+        spare: &mut Option<Waker>,
+        wakers: &mut Wakers,
+    ) -> Rescue {
+        // SAFETY: I2: in a section; it waits.
+        let ticket = unsafe { waiter.ticket() };
+        if S::KIND == Kind::Read && section.state.has_share_reserved(ticket) {
+            return Rescue::NotNeeded;
+        }
+        // SAFETY: in a section, by the polled future, which waits.
+        match unsafe { section.find(waiter) } {
+            Found::Nothing => Rescue::NotNeeded,
+            Found::Suspect => Rescue::WakeAgain,
+            // SAFETY: as above, and found granted and not claimed a moment ago.
+            Found::Abandoned(robbed) => unsafe { rob::<S>(section, waiter, robbed, spare, wakers) },
+        }
+    }
+}
+
+/// Takes a grant over that the waiter's own task has left unclaimed.
+///
+/// # Safety
+///
+/// In a section, by who has the waiter's future exclusively; it waits, in the queue of its side. `robbed` is granted and
+/// not claimed.
+unsafe fn rob<S: Side>(
+    section: &mut Section<'_>,
+    waiter: Pin<&Waiter>,
+    robbed: Node,
+    spare: &mut Option<Waker>,
+    wakers: &mut Wakers,
+) -> Rescue {
+    // SAFETY: as the caller promises.
+    let (ticket, kind) = unsafe { (waiter.ticket(), robbed.kind()) };
+    if !S::KIND.is_shared() && kind.is_shared() && spare.is_none() {
+        // Both will wait.
+        return Rescue::NeedsWaker;
+    }
+    let rob = section.state.rob(S::KIND, ticket, kind);
+    if rob == Rob::Nothing {
+        return Rescue::NotNeeded;
+    }
+    if kind.is_shared() {
+        // SAFETY: granted and not claimed, so in the set.
+        unsafe { section.granted_readers.remove(robbed) };
+    } else {
+        section.state.granted = core::ptr::null_mut();
+    }
+    match rob {
+        Rob::Nothing => Rescue::NotNeeded,
+        Rob::Trade => {
+            // SAFETY: as the caller promises; of the same kind, and out of the set.
+            unsafe { section.queue_of(S::KIND).trade(waiter, robbed) };
+            Rescue::Owner
+        }
+        Rob::TakeOver(robbed_ticket) => {
+            // SAFETY: as the caller promises. The polled future is done with waiting.
+            let waker = unsafe { section.queue_of(S::KIND).leave(waiter) };
+            // SAFETY: as the caller promises, and out of the set.
+            unsafe { section.queue_of(kind).push_robbed(robbed, waker, robbed_ticket) };
+            section.admit(wakers);
+            Rescue::Owner
+        }
+        Rob::GiveBack(robbed_ticket) => {
+            if let Some(waker) = spare.take() {
+                // SAFETY: as the caller promises, and out of the set.
+                unsafe { section.queue_of(kind).push_robbed(robbed, waker, robbed_ticket) };
+            }
+            section.admit(wakers);
+            if !waiter.is_granted() {
+                return Rescue::NotNeeded;
+            }
+            section.state.claim_writer();
+            Rescue::Owner
+        }
     }
 }

@@ -2,3 +2,7 @@
 
 #[cfg(fifolock_loom)]
 mod loom;
+#[cfg(fifolock_loom)]
+mod rescue;
+#[cfg(fifolock_loom)]
+mod upgrade;

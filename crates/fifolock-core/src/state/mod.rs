@@ -13,7 +13,8 @@
 //! | 1 | `HELD` | the mutex, or the write lock, has an owner |
 //! | 2 | busy | reserved for the raw lock; never set in a state |
 //! | 3… | with `HELD`: owner | the granted-unclaimed waiter, or null once it has claimed |
-//! | 3… | without `HELD`: readers | the number of readers, shares of granted and reserved ones included |
+//! | 3 | without `HELD`: `UPGRADABLE` | one of the readers may become the writer |
+//! | 4… | without `HELD`: readers | the number of readers, shares of granted and reserved ones included |
 //!
 //! The granted waiter's *address* is what a claim exchanges for null. It can't be mistaken for another grant: while a
 //! waiter polls, its address is its own.
@@ -27,20 +28,29 @@ use core::pin::Pin;
 
 const QUEUED: usize = 0b001;
 const HELD: usize = 0b010;
+/// Only in a word that is not held; there the bit belongs to the address.
+const UPGRADABLE: usize = 0b1000;
 const FLAGS: usize = QUEUED | HELD | Word::BUSY_BIT;
 
 // A 16-bit word would have no room for the readers.
 const _: () = assert!(usize::BITS >= 32, "fifolock needs pointers of 32 bits or more");
 
 /// Readers are counted above the flags.
-const READER_SHIFT: u32 = FLAGS.count_ones();
+const READER_SHIFT: u32 = (FLAGS | UPGRADABLE).count_ones();
+const ONE_READER: usize = 1 << READER_SHIFT;
+
+/// The most readers: what tokio has, or what there is room for in the word.
+pub(crate) const MAX_READERS: u32 = if usize::BITS > 32 { u32::MAX >> 3 } else { u32::MAX >> READER_SHIFT };
 
 impl Word {
     /// Held by an owner that has claimed it, with an empty queue.
     pub(crate) const HELD: Self = Self::from_bits(HELD);
 
     /// One reader, with an empty queue.
-    pub(crate) const ONE_READER: Self = Self::from_bits(1 << READER_SHIFT);
+    pub(crate) const ONE_READER: Self = Self::from_bits(ONE_READER);
+
+    /// One reader, who may become the writer, with an empty queue.
+    pub(crate) const ONE_UPGRADABLE: Self = Self::from_bits(ONE_READER | UPGRADABLE);
 
     #[inline(always)]
     pub(crate) fn is_held(self) -> bool {
@@ -80,15 +90,35 @@ impl Word {
     }
 
     #[inline(always)]
-    fn new_shared(readers: u32, queued: bool) -> Self {
-        Self::from_bits((readers as usize) << READER_SHIFT | usize::from(queued))
+    fn new_shared(readers: u32, upgradable: bool, queued: bool) -> Self {
+        let flags = usize::from(queued) | if upgradable { UPGRADABLE } else { 0 };
+        Self::from_bits((readers as usize) << READER_SHIFT | flags)
     }
 
-    /// So many readers, with an empty queue.
+    /// Whether one of the readers may become the writer. Only of a word that is not held.
     #[inline(always)]
-    pub(crate) fn with_readers(readers: u32) -> Self {
-        Self::new_shared(readers, false)
+    pub(crate) fn has_upgradable(self) -> bool {
+        debug_assert!(!self.is_held());
+        self.bits() & UPGRADABLE != 0
     }
+
+    /// The same word with the shares of `more` besides. Both are of readers.
+    #[inline(always)]
+    pub(crate) fn plus(self, more: Self) -> Self {
+        Self::from_bits(self.bits() + more.bits())
+    }
+
+    /// The same word without the shares of `less`.
+    #[inline(always)]
+    pub(crate) fn minus(self, less: Self) -> Self {
+        Self::from_bits(self.bits() - less.bits())
+    }
+}
+
+/// Whether a granted waiter may stand in the word; `true` where only a section can tell.
+#[inline(always)]
+pub(crate) fn may_be_unclaimed<R: RawLock>(raw: &R) -> bool {
+    raw.peek().is_none_or(|word| !word.is_held() || !word.granted().is_null())
 }
 
 /// A granted owner takes its grant in one step on the word, without a section.

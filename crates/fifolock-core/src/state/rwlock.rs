@@ -4,8 +4,19 @@
 //!
 //! - **R1 (exclusive):** `writer` implies `readers == 0`.
 //! - **R2 (room):** `readers <= max_readers`, so that no count wraps, forgotten guards included.
-//! - **R3 (settled):** between sections nobody waits who could be admitted: [`settle`](RwState::settle) finds nothing.
+//! - **R3 (settled):** between sections nobody waits who could be admitted: [`admit`](RwState::admit) finds nobody. Or
+//!   whoever found more than one section may admit is on the way to the next one, and newcomers queue meanwhile.
 //! - **R4 (batch):** `reserved <= window`; the first `window` waiters of the readers' queue are the batch's.
+//! - **R5 (one upgradable):** `upgradable` implies `readers > 0`: one of the shares is the upgradable one.
+//!
+//! # Queues
+//!
+//! | policy | `queue` | `readers` |
+//! |---|---|---|
+//! | writer-preferring, phase-fair | writers and upgradable readers, served one by one | readers, served together |
+//! | task-fair | everybody | nobody |
+//!
+//! An upgrade goes to the head of `queue`.
 //!
 //! # Hand-off to a batch of readers
 //!
@@ -19,28 +30,80 @@
 //! in each section. One that leaves before its mark gives its share back at once, or leaves it to a member that had no
 //! share (W7: less room than members).
 
-use super::QueueFull;
-use crate::queue::Waiter;
+use super::{MAX_READERS, QueueFull};
+use crate::queue::{Kind, Waiter};
 use crate::raw::Word;
 use core::ptr;
 
-/// What is to be done after a transition.
+/// Whose turn it is when readers and writers wait. Chosen when the lock is made.
+///
+/// | | a reader waits for | a writer waits for | choose it |
+/// |---|---|---|---|
+/// | [`WriterPreferring`](Self::WriterPreferring) | all writers, also those that come later | earlier writers | when writes are rare and must show soon |
+/// | [`TaskFair`](Self::TaskFair) | whoever came before | whoever came before | when nobody is to be passed by; as tokio's |
+/// | [`PhaseFair`](Self::PhaseFair) | the readers inside, and one writer | earlier writers, and one batch of readers before each | when reads must be served soon although writers keep coming |
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum RwLockPolicy {
+    /// A waiting writer keeps new readers out, and writers follow each other before readers that have waited longer.
+    /// Writers that come without a pause keep readers out without bound.
+    #[default]
+    WriterPreferring,
+    /// Strictly in order of arrival. Readers that wait next to each other enter together.
+    TaskFair,
+    /// Readers and writers take turns: after a writer all readers that wait at that moment enter, after them the next
+    /// writer.
+    PhaseFair,
+}
+
+/// What stays the same as long as the lock lives: the most readers, and the policy, in one number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Terms(u32);
+
+// The policy stands above the most readers.
+const POLICY_SHIFT: u32 = 30;
+const _: () = assert!(MAX_READERS < 1 << POLICY_SHIFT);
+
+impl Terms {
+    pub(crate) const fn new(max_readers: u32, policy: RwLockPolicy) -> Self {
+        debug_assert!(max_readers <= MAX_READERS);
+        Self((policy as u32) << POLICY_SHIFT | max_readers)
+    }
+
+    #[inline(always)]
+    pub(crate) const fn max_readers(self) -> u32 {
+        self.0 & ((1 << POLICY_SHIFT) - 1)
+    }
+
+    #[inline(always)]
+    pub(crate) const fn policy(self) -> RwLockPolicy {
+        match self.0 >> POLICY_SHIFT {
+            0 => RwLockPolicy::WriterPreferring,
+            1 => RwLockPolicy::TaskFair,
+            _ => RwLockPolicy::PhaseFair,
+        }
+    }
+}
+
+/// Who is to be granted: take it out of its queue and mark it. A writer's address goes into `granted`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
-pub(crate) enum Action {
-    /// Nobody was admitted.
-    Nothing,
-    /// Take the first waiting writer out of its queue and put its address into `granted`.
-    GrantWriter,
-    /// Mark waiting readers, as long as [`take_share`](RwState::take_share) says so.
-    GrantReaders,
+pub(crate) enum Admit {
+    /// Nobody.
+    Nobody,
+    /// The first of `queue`, who waits for this.
+    First(Kind),
+    /// The first of `readers`.
+    Reader,
 }
 
 /// The part of the state that has no place in the word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Counts {
-    /// Readers in the queue, those with a reserved share not counted.
+    /// Readers in a queue, those with a reserved share not counted.
     pub(crate) waiting_readers: u32,
+    pub(crate) waiting_upgradable: u32,
+    /// Writers in the queue, an upgrade counted.
     pub(crate) waiting_writers: u32,
     /// Shares counted in `readers` whose owners are still in the queue.
     pub(crate) reserved: u32,
@@ -48,107 +111,204 @@ pub(crate) struct Counts {
     window: u32,
     /// Given to readers that queue now; readers of the window have another.
     ticket: u32,
+    /// The number of the last grant.
+    pub(crate) grants: u32,
 }
 
 impl Counts {
-    pub(crate) const NEW: Self = Self { waiting_readers: 0, waiting_writers: 0, reserved: 0, window: 0, ticket: 0 };
+    pub(crate) const NEW: Self = Self {
+        waiting_readers: 0,
+        waiting_upgradable: 0,
+        waiting_writers: 0,
+        reserved: 0,
+        window: 0,
+        ticket: 0,
+        grants: 0,
+    };
 
+    #[inline(always)]
     fn anyone_queued(self) -> bool {
-        self.waiting_readers > 0 || self.waiting_writers > 0 || self.reserved > 0
+        self.waiting_readers | self.waiting_upgradable | self.waiting_writers | self.reserved != 0
     }
 }
 
 /// What is known of a read-write lock inside a section.
 ///
-/// | `writer` | `granted` | `readers` | meaning |
-/// |---|---|---|---|
-/// | no | null | 0 | free |
-/// | no | null | n | n readers, granted-unclaimed and reserved ones included |
-/// | yes | null | 0 | owned by a write guard |
-/// | yes | a waiter | 0 | owned by that writer, which has not claimed it |
+/// | `writer` | `granted` | `readers` | `upgradable` | meaning |
+/// |---|---|---|---|---|
+/// | no | null | 0 | no | free |
+/// | no | null | n | no | n readers, granted-unclaimed and reserved ones included |
+/// | no | null | n | yes | the same, and one of them may become the writer |
+/// | yes | null | 0 | no | owned by a write guard |
+/// | yes | a waiter | 0 | no | owned by that writer, which has not claimed it |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RwState {
     pub(crate) writer: bool,
     pub(crate) granted: *mut Waiter,
     pub(crate) readers: u32,
+    pub(crate) upgradable: bool,
     pub(crate) counts: Counts,
-    pub(crate) max_readers: u32,
+    terms: Terms,
+    /// In this section a writer has left, so that it is the readers' turn if they take turns.
+    after_writer: bool,
 }
 
 impl RwState {
     #[inline(always)]
-    pub(crate) fn decode(word: Word, counts: Counts, max_readers: u32) -> Self {
+    pub(crate) fn decode(word: Word, counts: Counts, terms: Terms) -> Self {
         let writer = word.is_held();
-        let (granted, readers) = if writer { (word.granted(), 0) } else { (ptr::null_mut(), word.readers()) };
-        Self { writer, granted, readers, counts, max_readers }
+        let (granted, readers, upgradable) = if writer {
+            (word.granted(), 0, false)
+        } else {
+            (ptr::null_mut(), word.readers(), word.has_upgradable())
+        };
+        Self { writer, granted, readers, upgradable, counts, terms, after_writer: false }
     }
 
     #[inline(always)]
     pub(crate) fn encode(self) -> Word {
         debug_assert!(!self.writer || self.readers == 0, "R1 (exclusive)");
-        debug_assert!(self.readers <= self.max_readers, "R2 (room)");
+        debug_assert!(self.readers <= self.terms.max_readers(), "R2 (room)");
         debug_assert!(self.counts.reserved <= self.counts.window, "R4 (batch)");
+        debug_assert!(!self.upgradable || self.readers > 0, "R5 (one upgradable)");
         let queued = self.counts.anyone_queued();
-        if self.writer { Word::new_held(self.granted, queued) } else { Word::new_shared(self.readers, queued) }
+        if self.writer {
+            Word::new_held(self.granted, queued)
+        } else {
+            Word::new_shared(self.readers, self.upgradable, queued)
+        }
     }
 
-    /// W1, W7: a reader enters if no writer holds or waits and there is room.
     #[inline(always)]
-    pub(crate) fn try_read(&mut self) -> bool {
-        let enters = !self.writer && self.counts.waiting_writers == 0 && self.readers < self.max_readers;
-        self.readers += u32::from(enters);
-        enters
+    fn has_room(&self) -> bool {
+        self.readers < self.terms.max_readers()
     }
 
-    /// W2: a writer enters if nobody holds. Nobody waits then (R3).
+    /// Who shares a queue with everybody else.
     #[inline(always)]
-    pub(crate) fn try_write(&mut self) -> bool {
-        let enters = !self.writer && self.readers == 0;
-        debug_assert!(!enters || !self.counts.anyone_queued(), "R3 (settled)");
-        self.writer |= enters;
-        enters
+    pub(crate) fn queues_readers_apart(&self) -> bool {
+        self.terms.policy() != RwLockPolicy::TaskFair
     }
 
-    /// Counts a reader that could not enter; returns its ticket.
+    /// Takes the place that is waited for, if there is one. The queues are not asked.
+    ///
+    /// | waits for | enters if |
+    /// |---|---|
+    /// | `Read` | no writer holds, and there is room |
+    /// | `Upgradable` | the same, and there is no other upgradable reader |
+    /// | `Write` | nobody holds |
+    /// | `Upgrade` | nobody holds but itself |
     #[inline(always)]
-    pub(crate) fn enqueue_reader(&mut self) -> Result<u32, QueueFull> {
-        let all = self.counts.waiting_readers.checked_add(self.counts.reserved).ok_or(QueueFull)?;
-        all.checked_add(1).ok_or(QueueFull)?;
-        self.counts.waiting_readers += 1;
+    fn seat(&mut self, kind: Kind) -> bool {
+        let may = !self.writer
+            && match kind {
+                Kind::Read => self.has_room(),
+                Kind::Upgradable => self.has_room() && !self.upgradable,
+                Kind::Write => self.readers == 0,
+                Kind::Upgrade => self.readers == 1,
+            };
+        if may {
+            self.occupy(kind);
+        }
+        may
+    }
+
+    #[inline(always)]
+    fn occupy(&mut self, kind: Kind) {
+        match kind {
+            Kind::Read => self.readers += 1,
+            Kind::Upgradable => (self.readers, self.upgradable) = (self.readers + 1, true),
+            Kind::Write => self.writer = true,
+            Kind::Upgrade => (self.readers, self.upgradable, self.writer) = (0, false, true),
+        }
+    }
+
+    /// Undoes [`occupy`](Self::occupy).
+    #[inline(always)]
+    fn vacate(&mut self, kind: Kind) {
+        match kind {
+            Kind::Read => {
+                debug_assert!(self.readers > u32::from(self.upgradable), "released more shares than there were");
+                self.readers -= 1;
+            }
+            Kind::Upgradable => {
+                debug_assert!(self.upgradable, "released an upgradable share that there was not");
+                (self.readers, self.upgradable) = (self.readers - 1, false);
+            }
+            Kind::Write | Kind::Upgrade => {
+                debug_assert!(self.writer, "released while no writer holds");
+                (self.writer, self.granted) = (false, ptr::null_mut());
+                if kind == Kind::Upgrade {
+                    (self.readers, self.upgradable) = (1, true);
+                }
+            }
+        }
+    }
+
+    /// A newcomer enters if there is a place, and it passes nobody whom the policy puts before it.
+    ///
+    /// | | passes |
+    /// |---|---|
+    /// | `Read` | readers for whom there is no room yet (so there is none for it either), upgradable readers |
+    /// | `Upgradable` | the same readers |
+    /// | `Write` | nobody |
+    /// | `Upgrade` | everybody |
+    ///
+    /// Under the task-fair policy only an upgrade passes anybody.
+    #[inline(always)]
+    pub(crate) fn enter(&mut self, kind: Kind) -> bool {
+        let counts = self.counts;
+        let is_next = match kind {
+            Kind::Upgrade => true,
+            Kind::Read if self.queues_readers_apart() => counts.waiting_writers == 0,
+            Kind::Upgradable if self.queues_readers_apart() => counts.waiting_writers | counts.waiting_upgradable == 0,
+            Kind::Read | Kind::Upgradable | Kind::Write => !counts.anyone_queued(),
+        };
+        is_next && self.seat(kind)
+    }
+
+    /// Counts a waiter; returns its ticket.
+    #[inline(always)]
+    pub(crate) fn enqueue(&mut self, kind: Kind) -> Result<u32, QueueFull> {
+        let reserved = self.counts.reserved;
+        let count = self.waiting(kind);
+        let more = count.checked_add(1).ok_or(QueueFull)?;
+        if kind == Kind::Read {
+            more.checked_add(reserved).ok_or(QueueFull)?;
+        }
+        *count = more;
         Ok(self.counts.ticket)
     }
 
-    /// Counts a writer that could not enter.
     #[inline(always)]
-    pub(crate) fn enqueue_writer(&mut self) -> Result<(), QueueFull> {
-        self.counts.waiting_writers = self.counts.waiting_writers.checked_add(1).ok_or(QueueFull)?;
-        Ok(())
+    fn waiting(&mut self, kind: Kind) -> &mut u32 {
+        match kind {
+            Kind::Read => &mut self.counts.waiting_readers,
+            Kind::Upgradable => &mut self.counts.waiting_upgradable,
+            Kind::Write | Kind::Upgrade => &mut self.counts.waiting_writers,
+        }
     }
 
-    /// A reader, claimed or not, gives its share back.
+    /// The owner of a place, claimed or not, gives it up. Admit others then.
     #[inline(always)]
-    pub(crate) fn release_reader(&mut self) -> Action {
-        debug_assert!(self.readers > 0, "released more shares than there were");
-        self.readers -= 1;
-        self.settle()
+    pub(crate) fn release(&mut self, kind: Kind) {
+        self.vacate(kind);
+        self.after_writer = kind == Kind::Write;
     }
 
-    /// The writer, claimed or not, gives the lock up.
+    /// W6: the writer becomes a reader. There is no moment with none or two. Admit others then.
     #[inline(always)]
-    pub(crate) fn release_writer(&mut self) -> Action {
-        debug_assert!(self.writer, "released while no writer holds");
-        self.writer = false;
-        self.granted = ptr::null_mut();
-        self.settle()
+    pub(crate) fn downgrade(&mut self, to: Kind) {
+        debug_assert!(self.granted.is_null(), "downgraded without a write guard");
+        self.release(Kind::Write);
+        self.occupy(to);
     }
 
-    /// W6: the writer becomes a reader. There is no moment with none or two.
+    /// The upgradable reader becomes a plain one. Admit others then.
     #[inline(always)]
-    pub(crate) fn downgrade(&mut self) -> Action {
-        debug_assert!(self.writer && self.granted.is_null(), "downgraded without a write guard");
-        self.writer = false;
-        self.readers = 1;
-        self.settle()
+    pub(crate) fn downgrade_upgradable(&mut self) {
+        debug_assert!(self.upgradable, "downgraded without an upgradable guard");
+        self.upgradable = false;
     }
 
     /// The granted writer takes its grant.
@@ -158,23 +318,42 @@ impl RwState {
         self.granted = ptr::null_mut();
     }
 
-    /// W5: a writer leaves the queue ungranted; whom it blocked is admitted.
-    #[inline(always)]
-    pub(crate) fn leave_writer(&mut self) -> Action {
-        self.counts.waiting_writers -= 1;
-        self.settle()
-    }
-
-    /// A reader leaves the queue unmarked.
+    /// A waiter leaves the queue ungranted. Admit whom it blocked then (W5).
     ///
-    /// | the waiter | a share for each of the window | after |
+    /// | a reader | a share for each of the window | after |
     /// |---|---|---|
     /// | outside the window | – | one less waits |
     /// | of the window | yes | its share is given back |
     /// | of the window | no (W7) | another member will get the share; one less waits |
+    ///
+    /// An upgrade gives its share back too.
     #[inline(always)]
-    pub(crate) fn leave_reader(&mut self, ticket: u32) -> Action {
-        let of_the_window = ticket != self.counts.ticket;
+    pub(crate) fn leave(&mut self, kind: Kind, ticket: u32) {
+        match kind {
+            Kind::Read => self.leave_reader(ticket),
+            Kind::Upgradable => self.counts.waiting_upgradable -= 1,
+            Kind::Write => self.counts.waiting_writers -= 1,
+            Kind::Upgrade => {
+                self.counts.waiting_writers -= 1;
+                self.vacate(Kind::Upgradable);
+            }
+        }
+    }
+
+    /// Whether a waiting reader has a share reserved, and is about to be marked.
+    #[inline(always)]
+    pub(crate) fn has_share_reserved(&self, ticket: u32) -> bool {
+        self.is_of_window(ticket) && self.counts.reserved == self.counts.window && self.counts.reserved > 0
+    }
+
+    #[inline(always)]
+    fn is_of_window(&self, ticket: u32) -> bool {
+        ticket != self.counts.ticket
+    }
+
+    #[inline(always)]
+    fn leave_reader(&mut self, ticket: u32) {
+        let of_the_window = self.is_of_window(ticket);
         self.counts.window -= u32::from(of_the_window);
         if of_the_window && self.counts.window < self.counts.reserved {
             self.counts.reserved -= 1;
@@ -182,45 +361,53 @@ impl RwState {
         } else {
             self.counts.waiting_readers -= 1;
         }
-        self.settle()
     }
 
-    /// Whether the first waiting reader is to be marked; if so, its share becomes its own.
+    /// Admits one more waiter, if the policy lets one in now; `first` is what the first of `queue` waits for. This is the
+    /// whole policy.
+    ///
+    /// | who | writer-preferring | phase-fair | task-fair |
+    /// |---|---|---|---|
+    /// | members of a batch that has shares | first | first | – |
+    /// | a batch of all waiting readers, after a writer | – | next | – |
+    /// | the first of `queue`, if there is a place for it | next | next | next |
+    /// | a batch of all waiting readers, if no writer waits | last | last | – |
     #[inline(always)]
-    pub(crate) fn take_share(&mut self) -> bool {
+    pub(crate) fn admit(&mut self, first: Option<Kind>) -> Admit {
         if self.counts.reserved == 0 {
-            return false;
+            if self.writer {
+                return Admit::Nobody;
+            }
+            let turn_of_readers = self.after_writer && self.terms.policy() == RwLockPolicy::PhaseFair;
+            if !(turn_of_readers && self.open_batch()) {
+                if let Some(kind) = first
+                    && self.seat(kind)
+                {
+                    *self.waiting(kind) -= 1;
+                    return Admit::First(kind);
+                }
+                if !self.widen_batch() {
+                    return Admit::Nobody;
+                }
+            }
         }
         self.counts.reserved -= 1;
         self.counts.window -= 1;
-        true
+        Admit::Reader
     }
 
-    /// Admits whoever the policy lets in now. This is the whole policy: writers first (W3, W4), else all readers for
-    /// whom there is room (W4, W6, W7).
-    ///
-    /// | a writer holds | a writer waits | readers inside | after |
-    /// |---|---|---|---|
-    /// | yes | any | 0 | the same |
-    /// | no | yes | some | the same: the last one admits the writer |
-    /// | no | yes | 0 | the first waiting writer holds |
-    /// | no | no | any | waiting readers are inside, as far as there is room |
+    /// Reserves shares for all waiting readers, as far as there is room, if no writer holds or waits.
     #[inline(always)]
-    fn settle(&mut self) -> Action {
-        if self.writer {
-            return Action::Nothing;
-        }
-        if self.counts.waiting_writers > 0 {
-            if self.readers > 0 {
-                return Action::Nothing;
-            }
-            self.counts.waiting_writers -= 1;
-            self.writer = true;
-            return Action::GrantWriter;
-        }
-        let admitted = self.counts.waiting_readers.min(self.max_readers - self.readers);
+    pub(crate) fn widen_batch(&mut self) -> bool {
+        !self.writer && self.counts.waiting_writers == 0 && self.queues_readers_apart() && self.open_batch()
+    }
+
+    /// Reserves shares for all waiting readers, as far as there is room.
+    #[inline(always)]
+    fn open_batch(&mut self) -> bool {
+        let admitted = self.counts.waiting_readers.min(self.terms.max_readers() - self.readers);
         if admitted == 0 {
-            return Action::Nothing;
+            return false;
         }
         self.counts.window = self.counts.waiting_readers + self.counts.reserved;
         self.counts.waiting_readers -= admitted;
@@ -229,8 +416,55 @@ impl RwState {
         // Wraps: a member of the window is told by inequality, and before the number comes round every waiter that was
         // queued has been at the head of a batch.
         self.counts.ticket = self.counts.ticket.wrapping_add(1);
-        Action::GrantReaders
+        true
     }
+
+    /// The rescue: `robber`, a waiter of the task that leaves a grant for `robbed` unclaimed, takes it over. The robbed one
+    /// waits again.
+    ///
+    /// | robber waits for | robbed of | after |
+    /// |---|---|---|
+    /// | the same | the same | they have changed places: nothing is counted anew |
+    /// | a share | a share of the other kind, or the write lock | the robber has a share |
+    /// | the write lock, an upgrade | a share | the share is given back; admit whoever comes next |
+    /// | a share | an upgrade | the robber has a share; the upgrade waits, with its own |
+    /// | the write lock, the upgradable share | an upgrade | the same as before: its share keeps them out |
+    #[inline(always)]
+    pub(crate) fn rob(&mut self, robber: Kind, ticket: u32, robbed: Kind) -> Rob {
+        if robber == robbed {
+            return Rob::Trade;
+        }
+        let before = *self;
+        self.vacate(robbed);
+        let Ok(robbed_ticket) = self.enqueue(robbed) else {
+            *self = before;
+            return Rob::Nothing;
+        };
+        if !robber.is_shared() {
+            if robbed.is_shared() {
+                return Rob::GiveBack(robbed_ticket);
+            }
+        } else if self.seat(robber) {
+            self.leave(robber, ticket);
+            return Rob::TakeOver(robbed_ticket);
+        }
+        *self = before;
+        Rob::Nothing
+    }
+}
+
+/// What is to be done in a rescue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub(crate) enum Rob {
+    /// Nothing: it would help nobody.
+    Nothing,
+    /// The two change places, and the robber owns.
+    Trade,
+    /// The robber owns and leaves its queue; the robbed one queues again, with this ticket.
+    TakeOver(u32),
+    /// The robbed one queues again, with this ticket; admit whoever comes next, the robber perhaps.
+    GiveBack(u32),
 }
 
 #[cfg(test)]

@@ -1,32 +1,17 @@
 //! Every interleaving of small programs; the data is a loom cell, so that a missing ordering shows.
 
 use crate::platform::{Platform, Std, Timer};
-use crate::test_tools::{Data, Woken, poll};
+use crate::test_tools::{Data, Woken, model, model_of_three, poll};
 use core::future::Ready;
 use core::pin::pin;
 use core::task::Poll;
 use core::time::Duration;
 use loom::future::block_on;
-use loom::model::Builder;
 use loom::sync::Arc;
 use loom::thread;
 use std::boxed::Box;
 
 type Mutex = crate::Mutex<Data, Std>;
-
-/// Two threads: three preemptions.
-fn model(f: impl Fn() + Send + Sync + 'static) {
-    let mut builder = Builder::new();
-    builder.preemption_bound = builder.preemption_bound.or(Some(3));
-    builder.check(f);
-}
-
-/// Three threads have many more interleavings: two preemptions.
-fn model_of_three(f: impl Fn() + Send + Sync + 'static) {
-    let mut builder = Builder::new();
-    builder.preemption_bound = Some(2);
-    builder.check(f);
-}
 
 fn mutex() -> Arc<Mutex> {
     Arc::new(Mutex::new(Data::new()))

@@ -1,25 +1,17 @@
 //! Every interleaving of small programs; the data is a loom cell, so that a missing ordering shows.
 
 use crate::platform::Std;
-use crate::test_tools::{Data, Woken, poll};
+use crate::test_tools::{Data, Woken, model, poll};
 use core::future::poll_fn;
 use core::mem::replace;
 use core::pin::pin;
 use core::task::Poll;
 use loom::future::block_on;
-use loom::model::Builder;
 use loom::sync::Arc;
 use loom::thread;
 use std::boxed::Box;
 
 type RwLock = crate::RwLock<Data, Std>;
-
-/// Two threads: three preemptions.
-fn model(f: impl Fn() + Send + Sync + 'static) {
-    let mut builder = Builder::new();
-    builder.preemption_bound = builder.preemption_bound.or(Some(3));
-    builder.check(f);
-}
 
 /// Pending at the first poll, ready at the second.
 async fn pending_once() {

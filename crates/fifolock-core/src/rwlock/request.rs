@@ -1,0 +1,119 @@
+//! The requests: what the futures of a read-write lock wait for.
+
+use super::handle::{RawHandle, RwLockHandle};
+use super::raw::{Access, ReadSide, Side, UpgradableSide, UpgradeSide, WriteSide};
+use crate::acquire::sealed::Operations;
+use crate::error::LockKind;
+use crate::permit::{Permit, Release};
+use crate::queue::{Stage, Waiter};
+use crate::wait;
+use core::pin::Pin;
+use core::task::{Context, Poll};
+
+/// A request, what it is called in errors, and the guard it ends in.
+macro_rules! requests {
+    ($($(#[$meta:meta])* $request:ident: $side:ty, $kind:expr, $guard:ident = $make:ident;)+) => {$(
+        $(#[$meta])*
+        #[derive(Debug)]
+        pub struct $request<L>(pub(crate) L);
+
+        impl<L: RawHandle> Release for $request<L> {
+            #[inline(always)]
+            fn release(&self) {
+                <$side as Side>::release(self.0.raw());
+            }
+        }
+
+        impl<L: RwLockHandle> Operations for $request<L> {
+            type Guard = L::$guard;
+            type Platform = L::Platform;
+            const KIND: LockKind = $kind;
+
+            #[inline(always)]
+            fn try_now(&self) -> bool {
+                wait::try_acquire(&Access::<_, $side>::to(self.0.raw()))
+            }
+
+            #[inline(always)]
+            fn poll(&self, waiter: Pin<&Waiter>, cx: &mut Context<'_>) -> Poll<()> {
+                wait::poll(&Access::<_, $side>::to(self.0.raw()), waiter, cx)
+            }
+
+            #[inline]
+            fn claim_or_leave(&self, waiter: Pin<&Waiter>) -> bool {
+                wait::claim_or_leave(&Access::<_, $side>::to(self.0.raw()), waiter)
+            }
+
+            #[inline(always)]
+            fn leave(&self, waiter: Pin<&Waiter>) {
+                wait::leave(&Access::<_, $side>::to(self.0.raw()), waiter);
+            }
+
+            #[inline(always)]
+            unsafe fn into_guard(self) -> L::$guard {
+                // SAFETY: the caller owns it and has no other guard.
+                L::$make(unsafe { Permit::new(self) })
+            }
+        }
+    )+};
+}
+
+requests! {
+    /// The request to read, in a future's type. `L` is `&RwLock` or `Arc<RwLock>`.
+    Reading: ReadSide, LockKind::Read, ReadGuard = read_guard;
+    /// The request to read and perhaps to write later, in a future's type. `L` is `&RwLock` or `Arc<RwLock>`.
+    ReadingUpgradable: UpgradableSide, LockKind::UpgradableRead, UpgradableGuard = upgradable_guard;
+    /// The request to write, in a future's type. `L` is `&RwLock` or `Arc<RwLock>`.
+    Writing: WriteSide, LockKind::Write, WriteGuard = write_guard;
+}
+
+/// The request to write after having read, in a future's type. `L` is `&RwLock` or `Arc<RwLock>`.
+///
+/// It owns the upgradable share that it was made from, until its waiter is done.
+#[derive(Debug)]
+pub struct Upgrading<L>(pub(super) L);
+
+impl<L: RwLockHandle> Operations for Upgrading<L> {
+    type Guard = L::WriteGuard;
+    type Platform = L::Platform;
+    const KIND: LockKind = LockKind::Upgrade;
+
+    #[inline(always)]
+    fn try_now(&self) -> bool {
+        wait::try_acquire(&Access::<_, UpgradeSide>::to(self.0.raw()))
+    }
+
+    #[inline(always)]
+    fn poll(&self, waiter: Pin<&Waiter>, cx: &mut Context<'_>) -> Poll<()> {
+        wait::poll(&Access::<_, UpgradeSide>::to(self.0.raw()), waiter, cx)
+    }
+
+    #[inline]
+    fn claim_or_leave(&self, waiter: Pin<&Waiter>) -> bool {
+        self.give_unused_share_back(waiter);
+        wait::claim_or_leave(&Access::<_, UpgradeSide>::to(self.0.raw()), waiter)
+    }
+
+    #[inline(always)]
+    fn leave(&self, waiter: Pin<&Waiter>) {
+        self.give_unused_share_back(waiter);
+        wait::leave(&Access::<_, UpgradeSide>::to(self.0.raw()), waiter);
+    }
+
+    #[inline(always)]
+    unsafe fn into_guard(self) -> L::WriteGuard {
+        // SAFETY: the caller owns it and has no other guard.
+        L::write_guard(unsafe { Permit::new(Writing(self.0)) })
+    }
+}
+
+impl<L: RwLockHandle> Upgrading<L> {
+    /// One that was never polled has its share still; later, the queue takes it back.
+    #[inline(always)]
+    fn give_unused_share_back(&self, waiter: Pin<&Waiter>) {
+        if waiter.stage() == Stage::Idle {
+            waiter.set_done();
+            UpgradableSide::release(self.0.raw());
+        }
+    }
+}

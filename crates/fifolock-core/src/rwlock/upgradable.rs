@@ -1,0 +1,256 @@
+//! Reading that may become writing: the borrowed guard and its futures.
+
+use super::handle::RawHandle;
+use super::raw::{Access, UpgradeSide};
+use super::{Reading, ReadingUpgradable, RwLock, RwLockReadGuard, RwLockWriteGuard, Upgrading, Writing};
+use crate::acquire::Acquire;
+use crate::error::TryLockError;
+use crate::permit::Permit;
+use crate::platform::{Platform, Timer};
+use crate::timeout::{Deadline, Timeout};
+use crate::until::Until;
+use crate::wait;
+use core::fmt;
+use core::future::Future;
+use core::ops::Deref;
+
+/// The future of [`RwLock::upgradable_read`].
+pub type UpgradableRead<'a, T, P> = Acquire<ReadingUpgradable<&'a RwLock<T, P>>>;
+/// The future of [`RwLock::upgradable_read_timeout`].
+pub type UpgradableReadTimeout<'a, T, P> = Timeout<ReadingUpgradable<&'a RwLock<T, P>>>;
+/// The future of [`RwLock::upgradable_read_deadline`].
+pub type UpgradableReadDeadline<'a, T, P> = Deadline<ReadingUpgradable<&'a RwLock<T, P>>>;
+/// The future of [`RwLock::upgradable_read_until`].
+pub type UpgradableReadUntil<'a, T, P, F> = Until<ReadingUpgradable<&'a RwLock<T, P>>, F>;
+/// The future of [`RwLockUpgradableReadGuard::upgrade`].
+pub type Upgrade<'a, T, P> = Acquire<Upgrading<&'a RwLock<T, P>>>;
+
+impl<T: ?Sized, P: Platform> RwLock<T, P> {
+    /// Locks for reading, with a guard that can become a write guard before any other writer enters.
+    ///
+    /// There is one upgradable reader at a time; plain readers come and go beside it.
+    ///
+    /// # Fairness
+    ///
+    /// It takes its turn among writers and other upgradable readers, first come, first served; under
+    /// [`TaskFair`](super::RwLockPolicy::TaskFair), among all. While it holds the lock writers wait as for any reader.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`read`](Self::read).
+    ///
+    /// # Panics
+    ///
+    /// As [`read`](Self::read).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # futures_lite::future::block_on(async {
+    /// # use fifolock_core::{RwLock, platform::Local, rwlock::RwLockUpgradableReadGuard};
+    /// let cache = RwLock::<Option<u32>, Local>::new(None);
+    /// let guard = cache.upgradable_read().await;
+    /// if guard.is_none() {
+    ///     // Other readers may look meanwhile; no other task can fill it.
+    ///     let value = 42;
+    ///     *RwLockUpgradableReadGuard::upgrade(guard).await = Some(value);
+    /// }
+    /// assert_eq!(cache.into_inner(), Some(42));
+    /// # });
+    /// ```
+    #[inline]
+    pub fn upgradable_read(&self) -> UpgradableRead<'_, T, P> {
+        Acquire::new(ReadingUpgradable(self))
+    }
+
+    /// Locks for upgradable reading if no writer holds the lock or waits for it, there is no other upgradable reader, and
+    /// there is room.
+    ///
+    /// # Errors
+    ///
+    /// If that is not so. Nothing has changed then.
+    #[inline]
+    pub fn try_upgradable_read(&self) -> Result<RwLockUpgradableReadGuard<'_, T, P>, TryLockError> {
+        crate::mutex::try_now(ReadingUpgradable(self))
+    }
+
+    /// Locks for upgradable reading, unless the other future is ready first.
+    ///
+    /// If the lock can be had at once the other future is dropped without having been polled. A grant that is there when
+    /// a poll begins wins.
+    ///
+    /// # Fairness
+    ///
+    /// As [`upgradable_read`](Self::upgradable_read).
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`read`](Self::read).
+    ///
+    /// # Errors
+    ///
+    /// The other future's output. The wait is over then: a share that was granted meanwhile was given back.
+    pub fn upgradable_read_until<F: Future>(&self, other: F) -> UpgradableReadUntil<'_, T, P, F> {
+        Until::new(ReadingUpgradable(self), other)
+    }
+
+    /// Locks for upgradable reading, waiting no longer than `timeout`.
+    ///
+    /// # Fairness
+    ///
+    /// As [`upgradable_read`](Self::upgradable_read). A timed waiter that is granted in time gets the lock, however late
+    /// it is polled.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`read`](Self::read). The sleep goes with the future.
+    ///
+    /// # Errors
+    ///
+    /// As [`read_timeout`](Self::read_timeout).
+    ///
+    /// # Panics
+    ///
+    /// As [`read_timeout`](Self::read_timeout).
+    #[inline]
+    pub fn upgradable_read_timeout(&self, timeout: P::Duration) -> UpgradableReadTimeout<'_, T, P>
+    where
+        P: Timer,
+    {
+        Timeout::new(ReadingUpgradable(self), timeout)
+    }
+
+    /// Locks for upgradable reading, waiting no longer than until `deadline`. A deadline that has passed is one attempt.
+    ///
+    /// # Fairness
+    ///
+    /// As [`upgradable_read_timeout`](Self::upgradable_read_timeout).
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`read`](Self::read). The sleep goes with the future.
+    ///
+    /// # Errors
+    ///
+    /// As [`read_deadline`](Self::read_deadline).
+    ///
+    /// # Panics
+    ///
+    /// As [`read_deadline`](Self::read_deadline).
+    #[inline]
+    pub fn upgradable_read_deadline(&self, deadline: P::Instant) -> UpgradableReadDeadline<'_, T, P>
+    where
+        P: Timer,
+    {
+        Deadline::new(ReadingUpgradable(self), deadline)
+    }
+
+    /// Locks for upgradable reading, parking the thread until it may enter, in the same queue. As
+    /// [`blocking_read`](Self::blocking_read), it blocks a worker inside an async runtime.
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn blocking_upgradable_read(&self) -> RwLockUpgradableReadGuard<'_, T, P> {
+        match self.try_upgradable_read() {
+            Ok(guard) => guard,
+            Err(_) => crate::blocking::block_on(self.upgradable_read()),
+        }
+    }
+}
+
+/// A share in the lock, for reading, that can become the lock for writing before any other writer enters.
+///
+/// Dropping it gives the share back. Forgetting it keeps writers, and other upgradable readers, out for ever.
+#[must_use = "the lock is released at once when the guard is not kept"]
+#[clippy::has_significant_drop]
+pub struct RwLockUpgradableReadGuard<'a, T: ?Sized, P: Platform> {
+    shared: Permit<ReadingUpgradable<&'a RwLock<T, P>>>,
+}
+
+impl<'a, T: ?Sized, P: Platform> RwLockUpgradableReadGuard<'a, T, P> {
+    #[inline(always)]
+    pub(super) fn new(shared: Permit<ReadingUpgradable<&'a RwLock<T, P>>>) -> Self {
+        Self { shared }
+    }
+
+    /// The lock that this guard has a share in.
+    pub fn rwlock(this: &Self) -> &'a RwLock<T, P> {
+        this.shared.held().0
+    }
+
+    /// Becomes a write guard: waits until the other readers have left. What was read through this guard is still so then.
+    ///
+    /// # Fairness
+    ///
+    /// It goes before writers that wait, and no new reader enters until it has had its turn.
+    ///
+    /// # Cancel safety
+    ///
+    /// The future keeps this guard's share. Dropping it gives the share back too, and lets in whom it kept out.
+    ///
+    /// # Panics
+    ///
+    /// The future panics when polled after it was ready. A task that holds another read guard of this lock does not
+    /// panic: it waits for itself, for ever.
+    pub fn upgrade(this: Self) -> Upgrade<'a, T, P> {
+        Acquire::new(Upgrading(this.shared.into_held().0))
+    }
+
+    /// Becomes a write guard if there is no other reader.
+    ///
+    /// # Errors
+    ///
+    /// This guard, if there is one. Nothing has changed then.
+    pub fn try_upgrade(this: Self) -> Result<RwLockWriteGuard<'a, T, P>, Self> {
+        try_upgrade(this.shared).map(RwLockWriteGuard::new).map_err(Self::new)
+    }
+
+    /// Becomes a plain read guard. The next upgradable reader may enter then.
+    pub fn downgrade(this: Self) -> RwLockReadGuard<'a, T, P> {
+        RwLockReadGuard::new(downgrade_upgradable(this.shared))
+    }
+}
+
+/// The upgradable reader becomes the writer, if nobody else holds the lock.
+#[inline(always)]
+pub(super) fn try_upgrade<L: RawHandle>(
+    shared: Permit<ReadingUpgradable<L>>,
+) -> Result<Permit<Writing<L>>, Permit<ReadingUpgradable<L>>> {
+    if !wait::try_acquire(&Access::<_, UpgradeSide>::to(shared.held().0.raw())) {
+        return Err(shared);
+    }
+    // SAFETY: the share has just become the lock, and its permit is used up.
+    Ok(unsafe { Permit::new(Writing(shared.into_held().0)) })
+}
+
+/// The upgradable reader becomes a plain one, which holds its share before anyone is woken: a waker may panic.
+#[inline(always)]
+pub(super) fn downgrade_upgradable<L: RawHandle>(shared: Permit<ReadingUpgradable<L>>) -> Permit<Reading<L>> {
+    let lock = shared.into_held().0;
+    // SAFETY: taken over from the other permit; in the next line nothing can panic before the share is a plain one.
+    let shared = unsafe { Permit::new(Reading(lock)) };
+    shared.held().0.raw().downgrade_upgradable();
+    shared
+}
+
+/// The writer becomes the upgradable reader, which holds its share before anyone is woken: a waker may panic.
+#[inline(always)]
+pub(super) fn downgrade_to_upgradable<L: RawHandle>(owned: Permit<Writing<L>>) -> Permit<ReadingUpgradable<L>> {
+    let lock = owned.into_held().0;
+    // SAFETY: taken over from the writer's permit; in the next line nothing can panic before there is the share.
+    let shared = unsafe { Permit::new(ReadingUpgradable(lock)) };
+    shared.held().0.raw().downgrade_to_upgradable();
+    shared
+}
+
+impl<T: ?Sized, P: Platform> Deref for RwLockUpgradableReadGuard<'_, T, P> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        let data = self.shared.held().0.inner.data.get();
+        // SAFETY: this guard has a share, so nobody writes.
+        unsafe { &*data }
+    }
+}
+
+crate::transparent_fmt!([T] RwLockUpgradableReadGuard<'_, T, P> => T);
