@@ -1,0 +1,5 @@
+//! Counts fifolock's rows over one raw lock.
+
+fn main() {
+    ours::count_all::<ours::Spin>();
+}

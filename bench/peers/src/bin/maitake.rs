@@ -1,0 +1,5 @@
+//! Counts the rows of one peer.
+
+fn main() {
+    peers::count_all::<peers::MaitakeMutex, peers::MaitakeRwLock>();
+}
