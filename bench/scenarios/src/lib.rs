@@ -28,3 +28,13 @@ pub fn at_once<F: Future>(future: F, cx: &mut Context<'_>) -> F::Output {
         Poll::Pending => panic!("a free lock was not to be had at once"),
     }
 }
+
+/// Runs a program's rows on a thread of its own: its stack begins at a page's start, while that of the first thread begins
+/// wherever the environment and the arguments end, and copying costs more or less with the place.
+///
+/// # Panics
+///
+/// If a row does.
+pub fn on_own_stack(rows: fn()) {
+    std::thread::spawn(rows).join().expect("a row panicked");
+}

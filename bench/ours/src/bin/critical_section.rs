@@ -1,5 +1,5 @@
 //! Counts fifolock's rows over one raw lock.
 
 fn main() {
-    ours::count_all::<ours::CriticalSection>();
+    scenarios::on_own_stack(ours::count_all::<ours::CriticalSection>);
 }

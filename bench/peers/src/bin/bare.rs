@@ -1,5 +1,5 @@
 //! Counts the rows of one peer.
 
 fn main() {
-    peers::bare_rows();
+    scenarios::on_own_stack(peers::bare_rows);
 }

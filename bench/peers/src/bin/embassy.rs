@@ -1,5 +1,5 @@
 //! Counts the rows of one peer.
 
 fn main() {
-    peers::count_all::<peers::EmbassyMutex, peers::EmbassyRwLock>();
+    scenarios::on_own_stack(peers::count_all::<peers::EmbassyMutex, peers::EmbassyRwLock>);
 }

@@ -1,5 +1,5 @@
 //! Counts the rows of one peer.
 
 fn main() {
-    peers::count_mutex::<peers::IntrusiveMutex>();
+    scenarios::on_own_stack(peers::count_mutex::<peers::IntrusiveMutex>);
 }

@@ -1,5 +1,5 @@
 //! Counts the rows of one peer.
 
 fn main() {
-    peers::parking_lot_rows();
+    scenarios::on_own_stack(peers::parking_lot_rows);
 }

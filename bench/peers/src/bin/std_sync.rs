@@ -1,5 +1,5 @@
 //! Counts the rows of one peer.
 
 fn main() {
-    peers::std_rows();
+    scenarios::on_own_stack(peers::std_rows);
 }
