@@ -29,6 +29,7 @@ impl Drop for Shared<'_> {
 }
 
 impl lock::Mutex for SaaMutex {
+    const DATA: usize = 0;
     type Guard<'a> = Exclusive<'a>;
 
     fn new() -> Self {
@@ -53,6 +54,7 @@ impl lock::Mutex for SaaMutex {
 pub struct SaaRwLock(Lock);
 
 impl lock::RwLock for SaaRwLock {
+    const DATA: usize = 0;
     type Read<'a> = Shared<'a>;
     type Write<'a> = Exclusive<'a>;
 

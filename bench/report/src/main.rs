@@ -1,9 +1,16 @@
 //! Counts, checks and reports: what `cargo xtask bench` runs, after it has built the programs.
 
+mod build_cost;
 mod callgrind;
+mod charts;
 mod code;
 mod failure;
 mod gate;
+mod machine;
+mod measured;
+mod page;
+mod rows;
+mod table;
 
 use std::collections::BTreeMap;
 use std::env;
@@ -15,27 +22,13 @@ use results::{Costs, Instructions};
 
 use failure::{Failure, OrTell as _, Result};
 use gate::{Record, Verdict};
-
-/// fifolock's programs, one for each raw lock.
-const OURS: &[&str] = &["std", "spin", "critical_section", "local"];
-
-/// The peers' programs.
-const PEERS: &[&str] = &[
-    "tokio",
-    "async_lock",
-    "futures",
-    "futures_intrusive",
-    "maitake",
-    "embassy",
-    "asyncband",
-    "saa",
-    "parking_lot",
-    "std_sync",
-    "bare",
-];
+use measured::Measured;
+use rows::{LOCKS, RAW_LOCKS};
 
 /// How xtask is told that nothing could be checked.
 const SKIPPED: u8 = 3;
+
+const WRITABLE: &str = "the target folder must be writable";
 
 /// Where everything is.
 struct Places {
@@ -71,12 +64,22 @@ fn run(args: &[String]) -> Result<Verdict> {
         return Err(Failure::new("it is told where things are by xtask", "run `cargo xtask bench`"));
     };
     let places = Places { root: root.into(), programs: programs.into(), results: results.into() };
-    fs::create_dir_all(&places.results).or_tell("the target folder must be writable")?;
+    fs::create_dir_all(&places.results).or_tell(WRITABLE)?;
     for part in parts {
         match part.as_str() {
             "gate" => return Record::read(&places.root)?.check(&count_ours(&places)?),
             "record" => record(&places)?,
             "instructions" => instructions(&places)?,
+            "memory" | "overload" | "fairness" | "clock" => measure(&places, part, &[])?,
+            "fairness-quick" | "clock-quick" => measure(&places, part.trim_end_matches("-quick"), &["--quick"])?,
+            "build-cost" => {
+                let costs = build_cost::measure(&places.root, &places.results)?;
+                results::write(&places.results.join("build-cost.json"), &costs).or_tell(WRITABLE)?;
+            }
+            "report" => {
+                let profile = places.programs.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                page::write(&places.root, &rustc()?.0, &profile, &Measured::read(&places.results))?;
+            }
             _ => return Err(Failure::new(&format!("there is no part `{part}`"), "run `cargo xtask bench`")),
         }
     }
@@ -92,22 +95,39 @@ fn record(places: &Places) -> Result<()> {
 fn count_ours(places: &Places) -> Result<Record> {
     callgrind::version()?;
     let (rustc, target) = rustc()?;
-    Ok(Record::new(rustc, target, &count(places, OURS)?))
+    Ok(Record::new(rustc, target, &count(places, ours())?))
 }
 
 fn instructions(places: &Places) -> Result<()> {
     let valgrind = callgrind::version()?;
-    let programs = count(places, &[OURS, PEERS].concat())?;
+    let peers = LOCKS[1..].iter().map(|lock| lock.program);
+    let programs = count(places, ours().chain(peers))?;
     let path = places.results.join("instructions.json");
-    results::write(&path, &Instructions { valgrind, programs }).or_tell("the target folder must be writable")
+    results::write(&path, &Instructions { valgrind, programs }).or_tell(WRITABLE)
 }
 
-fn count(places: &Places, programs: &[&str]) -> Result<BTreeMap<String, Costs>> {
+/// Runs a program that measures one part and writes it.
+fn measure(places: &Places, program: &str, args: &[&str]) -> Result<()> {
+    eprintln!("measuring {program}");
+    let file = places.results.join(program).with_extension("json");
+    let status = Command::new(places.programs.join(program)).arg(file).args(args).status();
+    if status.or_tell("it was built a moment ago")?.success() {
+        return Ok(());
+    }
+    Err(Failure::new(&format!("`{program}` failed"), "its message stands above"))
+}
+
+/// fifolock's programs, one for each raw lock.
+fn ours() -> impl Iterator<Item = &'static str> {
+    RAW_LOCKS.iter().map(|(_, program)| *program)
+}
+
+fn count<'a>(places: &Places, programs: impl Iterator<Item = &'a str>) -> Result<BTreeMap<String, Costs>> {
     let folder = places.results.join("callgrind");
     let mut counted = BTreeMap::new();
     for name in programs {
         eprintln!("counting {name}");
-        counted.insert((*name).to_owned(), callgrind::count(&places.programs.join(name), &folder)?);
+        counted.insert(name.to_owned(), callgrind::count(&places.programs.join(name), &folder)?);
     }
     Ok(counted)
 }

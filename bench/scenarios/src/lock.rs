@@ -6,6 +6,9 @@ use core::time::Duration;
 /// An async mutex over a number. What its `lock` returns is counted as a user would await it: without a wrapper, where
 /// the lock has guards of its own.
 pub trait Mutex: Send + Sync + 'static {
+    /// How many of its bytes are the number's.
+    const DATA: usize = size_of::<u64>();
+
     /// What holds it.
     type Guard<'a>: Send;
 
@@ -27,6 +30,9 @@ pub trait Mutex: Send + Sync + 'static {
 
 /// An async read-write lock over a number.
 pub trait RwLock: Send + Sync + 'static {
+    /// How many of its bytes are the number's.
+    const DATA: usize = size_of::<u64>();
+
     /// What reads it.
     type Read<'a>: Send;
     /// What writes it.

@@ -12,26 +12,48 @@ const NOTED: usize = 1024;
 /// One task of a program with one thread.
 #[derive(Debug)]
 pub struct Task {
+    woken: &'static Woken,
     references: Cell<usize>,
     wakes: Cell<usize>,
-    woken: &'static List,
 }
 
 /// Which task was woken, and the how manieth wake it was.
 type Note = (*const Task, usize);
 
+/// Who was woken, in the order of the wakes.
 #[derive(Debug)]
-struct List {
+pub struct Woken {
     count: Cell<usize>,
     notes: UnsafeCell<[Note; NOTED]>,
+}
+
+impl Woken {
+    /// A new list, for ever.
+    pub fn new() -> &'static Self {
+        Box::leak(Box::new(Self { count: Cell::new(0), notes: UnsafeCell::new([(ptr::null(), 0); NOTED]) }))
+    }
+
+    /// How many wakes there have been.
+    pub fn count(&self) -> usize {
+        self.count.get()
+    }
+
+    /// Who was woken by the wake with this number, if it is one of the last [`NOTED`].
+    pub fn at(&self, number: usize) -> *const Task {
+        // SAFETY: one thread, and the reference ends with the expression.
+        unsafe { (*self.notes.get())[number % NOTED].0 }
+    }
 }
 
 impl Task {
     /// A new one, for ever.
     pub fn new() -> &'static Self {
-        let woken =
-            Box::leak(Box::new(List { count: Cell::new(0), notes: UnsafeCell::new([(ptr::null(), 0); NOTED]) }));
-        Box::leak(Box::new(Self { references: Cell::new(0), wakes: Cell::new(0), woken }))
+        Self::with(Woken::new())
+    }
+
+    /// A new one, for ever, that shares its list with others.
+    pub fn with(woken: &'static Woken) -> &'static Self {
+        Box::leak(Box::new(Self { woken, references: Cell::new(0), wakes: Cell::new(0) }))
     }
 
     /// A waker of this task.
