@@ -1,7 +1,8 @@
 //! The runtimes on which tasks contend.
 
 use core::future::Future;
-use std::time::{Duration, Instant};
+use core::time::Duration;
+use std::time::Instant;
 
 /// A runtime that can run tasks to their end.
 pub trait Runtime: 'static {

@@ -3,7 +3,8 @@
 use core::hint::black_box;
 use core::pin::Pin;
 use core::task::{Context, Poll, Waker};
-use std::time::{Duration, Instant};
+use core::time::Duration;
+use std::time::Instant;
 
 use scenarios::at_once;
 use scenarios::lock::{Mutex, RwLock};

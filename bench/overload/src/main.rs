@@ -7,12 +7,17 @@ use clock::{Args, for_each_mutex};
 use results::Goodput;
 use scenarios::lock::Mutex;
 
+/// It has one waker for all waiters, so that two of them wake each other for ever: the paused clock, which goes on when
+/// nobody runs, never would.
+const NEVER_IDLE: &str = "embassy-sync";
+
 fn main() {
     let args = Args::read();
     let mut goodput: Vec<Goodput> = Vec::new();
     macro_rules! mutex {
         ($name:expr, $mutex:ty) => {
-            goodput.push(overload::<$mutex>($name));
+            eprintln!("overload of {}", $name);
+            goodput.extend(($name != NEVER_IDLE).then(|| overload::<$mutex>($name)));
         };
     }
     for_each_mutex!(mutex);

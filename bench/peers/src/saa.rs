@@ -1,7 +1,5 @@
 //! saa's lock has neither data nor guards: both stand here, as a user would write them.
 
-use core::future::Future;
-
 use saa::Lock;
 use scenarios::lock;
 
@@ -37,11 +35,9 @@ impl lock::Mutex for SaaMutex {
     }
 
     #[inline(always)]
-    fn lock(&self) -> impl Future<Output = Self::Guard<'_>> + Send {
-        async {
-            self.0.lock_async().await;
-            Exclusive(&self.0)
-        }
+    async fn lock(&self) -> Self::Guard<'_> {
+        self.0.lock_async().await;
+        Exclusive(&self.0)
     }
 
     #[inline(always)]
@@ -63,18 +59,14 @@ impl lock::RwLock for SaaRwLock {
     }
 
     #[inline(always)]
-    fn read(&self) -> impl Future<Output = Self::Read<'_>> + Send {
-        async {
-            self.0.share_async().await;
-            Shared(&self.0)
-        }
+    async fn read(&self) -> Self::Read<'_> {
+        self.0.share_async().await;
+        Shared(&self.0)
     }
 
     #[inline(always)]
-    fn write(&self) -> impl Future<Output = Self::Write<'_>> + Send {
-        async {
-            self.0.lock_async().await;
-            Exclusive(&self.0)
-        }
+    async fn write(&self) -> Self::Write<'_> {
+        self.0.lock_async().await;
+        Exclusive(&self.0)
     }
 }

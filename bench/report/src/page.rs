@@ -132,10 +132,10 @@ fn counts(instructions: &Instructions) -> String {
     }
     text.push_str(&table.into_text());
     text.push_str(
-        "\nWhat the peers do otherwise: async-lock, maitake-sync's and embassy-sync's read-write locks wake one reader, which wakes the \
-         next,\nor wake all and let them race, so the row of a leaving writer is empty or counts their wakes only. embassy-sync keeps one waker \
-         for all\nwaiters: dropping one costs nothing, and every waiter that polls wakes the one before. A timeout is tokio's, around the \
-         peer's future;\nfifolock's own makes its timer only when it has to wait. saa's cost to drop or queue a waiter grows with the queue.\n\n\
+        "\nThe row of a leaving writer is empty where it doesn't wake all readers itself, but one, which wakes the next. embassy-sync keeps \
+         one\nwaker for all waiters: dropping one costs nothing, and a waiter that is polled wakes the one before it. A timeout is \
+         tokio's, around\nthe peer's future; fifolock's own makes its timer only when it has to wait. A clock read is cheaper here than it \
+         is: valgrind makes\nit a system call, whose instructions are the kernel's.\n\n\
          ![Instructions of a contended turn](img/turn.svg)\n\n\
          ![Instructions to drop a queued waiter](img/growth.svg)\n\n\
          ### fifolock's raw locks\n\n\
@@ -267,7 +267,8 @@ fn overload(goodput: &[Goodput]) -> String {
         "\n## Overload, with deadlines\n\n\
          Every 5 ms a call comes that holds the lock for 10 ms and waits at most 100 ms: twice what can be served. On tokio's paused \
          clock,\nso these figures are exact, and the same everywhere. At best half of the calls are served, and the lock is at work all \
-         the time.\n*Drained* is how long after the last call somebody still waited or worked.\n\n",
+         the time.\n*Drained* is how long after the last call somebody still waited or worked. embassy-sync is left out: two waiters \
+         wake each\nother for ever, and a paused clock goes on only when nobody runs.\n\n",
     );
     let mut table = Table::new(["", "calls", "served", "lock at work", "drained after, ms"]);
     for point in goodput {

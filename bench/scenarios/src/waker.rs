@@ -17,7 +17,7 @@ pub struct Task {
     wakes: Cell<usize>,
 }
 
-/// Which task was woken, and the how manieth wake it was.
+/// Which task was woken, and the number of the wake.
 type Note = (*const Task, usize);
 
 /// Who was woken, in the order of the wakes.

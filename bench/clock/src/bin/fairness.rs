@@ -1,10 +1,11 @@
 //! Who gets the lock how often, and how long they wait.
 
+use core::sync::atomic::{AtomicBool, Ordering};
+use core::time::Duration;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use clock::runtime::{Runtime, TokioCurrent, TokioMulti};
 use clock::{Args, for_each_mutex};
