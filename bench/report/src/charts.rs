@@ -8,6 +8,7 @@ use results::{Fairness, Instructions};
 
 use crate::failure::{OrTell as _, Result};
 use crate::rows::{ASYNC_LOCKS, LOCKS, TURN};
+use crate::table::thousands;
 
 const FONT: &str = "sans-serif";
 const OURS: RGBColor = RGBColor(0xc0, 0x39, 0x2b);
@@ -19,6 +20,11 @@ fn area(path: &Path, size: (u32, u32)) -> Result<Area<'_>> {
     let area = SVGBackend::new(path, size).into_drawing_area();
     area.fill(&WHITE).or_tell("the folder must be writable")?;
     Ok(area)
+}
+
+/// A number at an axis.
+fn whole(value: &f64) -> String {
+    thousands(value.round() as u64)
 }
 
 /// Horizontal bars: what a contended turn takes, in its parts.
@@ -69,7 +75,7 @@ pub(crate) fn fairness(path: &Path, fairness: &[Fairness], runtime: &str) -> Res
     let bounds = |of: fn(&Fairness) -> f64| {
         let values = || points.iter().map(|point| of(point));
         let (least, most) = (values().fold(f64::MAX, f64::min), values().fold(0.0, f64::max));
-        (least / 1.6)..(most * 2.2)
+        (least / 1.6)..(most * 4.0)
     };
     let area = area(path, (760, 460))?;
     let mut chart = ChartBuilder::on(&area)
@@ -85,6 +91,7 @@ pub(crate) fn fairness(path: &Path, fairness: &[Fairness], runtime: &str) -> Res
     chart
         .configure_mesh()
         .x_desc("turns per second")
+        .x_label_formatter(&whole)
         .y_desc("longest wait, ms")
         .label_style((FONT, 13))
         .light_line_style(WHITE)
@@ -95,7 +102,11 @@ pub(crate) fn fairness(path: &Path, fairness: &[Fairness], runtime: &str) -> Res
         let at = (point.turns_per_s, point.wait_max_us / 1e3);
         let dot = EmptyElement::at(at)
             + Circle::new((0, 0), 5, colour.filled())
-            + Text::new(point.lock.clone(), (8, -6), (FONT, 13).into_font().color(&colour));
+            + Text::new(
+                point.lock.clone(),
+                (8, if colour == OURS { 2 } else { -6 }),
+                (FONT, 13).into_font().color(&colour),
+            );
         chart.draw_series([dot]).or_tell(remedy)?;
     }
     area.present().or_tell(remedy)
@@ -117,30 +128,31 @@ pub(crate) fn growth(path: &Path, instructions: &Instructions) -> Result<()> {
     chart
         .configure_mesh()
         .x_desc("queued")
+        .x_label_formatter(&whole)
+        .y_label_formatter(&whole)
         .y_desc("instructions")
         .label_style((FONT, 13))
         .light_line_style(WHITE)
         .draw()
         .or_tell(remedy)?;
-    let mut labels: Vec<f64> = Vec::new();
+    let mut lines: Vec<(&str, Vec<(f64, f64)>)> = Vec::new();
     for lock in &LOCKS[..ASYNC_LOCKS] {
         let Some(costs) = instructions.programs.get(lock.program) else { continue };
-        let points: Vec<(f64, f64)> = LENGTHS
-            .iter()
-            .filter_map(|(length, row)| Some((*length, costs.get(*row)?.instructions.max(1.0))))
-            .collect();
-        let Some(&(x, y)) = points.last() else { continue };
-        let colour = if lock.name == LOCKS[0].name { OURS } else { GREYS[0] };
+        let points = LENGTHS.iter().filter_map(|(length, row)| Some((*length, costs.get(*row)?.instructions.max(1.0))));
+        lines.push((lock.name, points.collect()));
+    }
+    let end = |points: &[(f64, f64)]| points.last().copied().unwrap_or((1.0, 1.0));
+    lines.sort_by(|(_, one), (_, other)| end(one).1.total_cmp(&end(other).1));
+    let mut free_from = 0.0;
+    for (name, points) in lines {
+        let (x, y) = end(&points);
+        let colour = if name == LOCKS[0].name { OURS } else { GREYS[0] };
         chart.draw_series(LineSeries::new(points, colour.stroke_width(2))).or_tell(remedy)?;
-        // Those that would lie upon another are moved up.
-        let mut label_y = y;
-        while labels.iter().any(|other| (other / label_y).log2().abs() < 0.62) {
-            label_y *= 1.2;
-        }
-        labels.push(label_y);
-        let label =
-            EmptyElement::at((x, label_y)) + Text::new(lock.name, (8, -7), (FONT, 13).into_font().color(&colour));
-        chart.draw_series([label]).or_tell(remedy)?;
+        // A label that would lie upon the one below is moved up.
+        let label_y = y.max(free_from);
+        free_from = label_y * 1.65;
+        let text = Text::new(name, (8, -7), (FONT, 13).into_font().color(&colour));
+        chart.draw_series([EmptyElement::at((x, label_y)) + text]).or_tell(remedy)?;
     }
     area.present().or_tell(remedy)
 }
