@@ -4,6 +4,7 @@ use std::path::Path;
 
 use xshell::cmd;
 
+use crate::bench;
 use crate::context::{Context, Failure, OrElse as _, Outcome, Result};
 use crate::nostd;
 use crate::suites::{EMBASSY_STD, LOOM_FEATURES, LOOM_FLAGS, embassy_std_target_dir, loom_target_dir};
@@ -92,6 +93,10 @@ pub(crate) fn fmt(cx: &Context, _args: &[String]) -> Result<Outcome> {
     cmd!(sh, "cargo fmt --manifest-path {EMBASSY_STD} --check")
         .run()
         .or_tell(&format!("run `cargo fmt --manifest-path {EMBASSY_STD}`"))?;
+    let bench = bench::MANIFEST;
+    cmd!(sh, "cargo fmt --manifest-path {bench} --all --check")
+        .run()
+        .or_tell(&format!("run `cargo fmt --manifest-path {bench} --all`"))?;
     Ok(Outcome::Passed)
 }
 
@@ -117,6 +122,10 @@ pub(crate) fn clippy(cx: &Context, _args: &[String]) -> Result<Outcome> {
     cmd!(sh, "cargo clippy --manifest-path {EMBASSY_STD} --all-targets --target-dir {target} -- -D warnings")
         .run()
         .or_tell("mend what clippy reports in conformance-embassy-std")?;
+    let (bench, target) = (bench::MANIFEST, bench::target_dir(cx));
+    cmd!(sh, "cargo clippy --manifest-path {bench} --workspace --all-targets --target-dir {target} -- -D warnings")
+        .run()
+        .or_tell("mend what clippy reports in bench")?;
     Ok(Outcome::Passed)
 }
 

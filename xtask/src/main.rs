@@ -1,6 +1,7 @@
 //! The project's checks, as commands. Every job of CI is one of them, so that
 //! a contributor runs exactly what CI runs: `cargo xtask ci`, or one step of it.
 
+mod bench;
 mod context;
 mod deps;
 mod features;
@@ -63,6 +64,10 @@ const COMMANDS: &[Command] = &[
     Command::new("msrv", "the declared minimum Rust version", lint::msrv),
     Command::new("loom", "every interleaving of the models", suites::loom).with_args(),
     Command::new("tokio-tests", "tokio's own tests of its locks, on ours", tokio_tests::run),
+    Command::new("gate", "instruction counts against the recorded ones; --record records", bench::gate).with_args(),
+    Command::new("bench", "what the locks cost beside others, into docs/BENCHMARKS.md", bench::run)
+        .by_hand()
+        .with_args(),
     Command::new("miri", "Miri, both borrow models", suites::miri).by_hand().with_args(),
 ];
 

@@ -1,0 +1,83 @@
+//! Who gets the lock how often, and how long they wait.
+
+use core::sync::atomic::{AtomicBool, Ordering};
+use core::time::Duration;
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Instant;
+
+use clock::runtime::{Runtime, TokioCurrent, TokioMulti};
+use clock::{Args, for_each_mutex};
+use results::Fairness;
+use scenarios::lock::Mutex;
+
+/// Tasks that all want the lock all the time.
+const TASKS: usize = 16;
+
+fn main() {
+    let args = Args::read();
+    let time = Duration::from_millis(if args.is_quick { 20 } else { 200 });
+    let mut fairness: Vec<Fairness> = Vec::new();
+    macro_rules! mutex {
+        ($name:expr, $mutex:ty) => {
+            eprintln!("fairness of {}", $name);
+            fairness.push(serve::<TokioCurrent, $mutex>($name, time));
+            fairness.push(serve::<TokioMulti, $mutex>($name, time));
+        };
+    }
+    for_each_mutex!(mutex);
+    results::write(&args.file, &fairness).expect("the file can be written");
+}
+
+/// All tasks take the mutex again and again, and hold it over a yield, until the time is over.
+fn serve<R: Runtime, M: Mutex>(name: &str, time: Duration) -> Fairness {
+    let (mutex, is_over) = (Arc::new(M::new()), Arc::new(AtomicBool::new(false)));
+    let (sender, receiver) = mpsc::channel();
+    let tasks: Vec<_> = (0..TASKS)
+        .map(|_| {
+            let (mutex, is_over, sender) = (Arc::clone(&mutex), Arc::clone(&is_over), sender.clone());
+            async move {
+                let mut waits = Vec::new();
+                while !is_over.load(Ordering::Relaxed) {
+                    let start = Instant::now();
+                    let guard = mutex.lock().await;
+                    waits.push(start.elapsed());
+                    // What came after the end was waited for, but was no turn.
+                    if is_over.load(Ordering::Relaxed) {
+                        break;
+                    }
+                    R::yield_now().await;
+                    drop(guard);
+                }
+                sender.send(waits).expect("the receiver is there");
+            }
+        })
+        .collect();
+    drop(sender);
+    let runtime = R::new();
+    let end = thread::spawn(move || {
+        thread::sleep(time);
+        is_over.store(true, Ordering::Relaxed);
+    });
+    let took = runtime.run(tasks);
+    end.join().expect("it only sleeps");
+    let waits: Vec<Vec<Duration>> = receiver.iter().collect();
+    let turns: Vec<u64> = waits.iter().map(|waits| waits.len() as u64 - 1).collect();
+    let mut waits: Vec<Duration> = waits.into_iter().flatten().collect();
+    waits.sort_unstable();
+    let wait_us = |share: f64| waits[((waits.len() - 1) as f64 * share) as usize].as_nanos() as f64 / 1e3;
+    let sum: u64 = turns.iter().sum();
+    let squares: f64 = turns.iter().map(|&turns| (turns as f64).powi(2)).sum();
+    Fairness {
+        runtime: R::NAME.to_owned(),
+        lock: name.to_owned(),
+        turns_per_s: sum as f64 / took.as_secs_f64(),
+        most: turns.iter().copied().max().unwrap_or(0),
+        least: turns.iter().copied().min().unwrap_or(0),
+        jain: (sum as f64).powi(2) / (squares * TASKS as f64),
+        wait_p50_us: wait_us(0.5),
+        wait_p99_us: wait_us(0.99),
+        wait_max_us: wait_us(1.0),
+    }
+}

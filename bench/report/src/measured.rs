@@ -1,0 +1,74 @@
+//! What was measured, as far as it was.
+
+use std::path::Path;
+
+use results::{BuildCost, Cost, Fairness, Goodput, Instructions, Memory, Timing};
+use serde::de::DeserializeOwned;
+
+use crate::rows::Row;
+
+/// Each part may be missing: then the report says that it is.
+pub(crate) struct Measured {
+    pub(crate) instructions: Option<Instructions>,
+    pub(crate) timings: Option<Vec<Timing>>,
+    pub(crate) fairness: Option<Vec<Fairness>>,
+    pub(crate) goodput: Option<Vec<Goodput>>,
+    pub(crate) memory: Option<Vec<Memory>>,
+    pub(crate) build: Option<Vec<BuildCost>>,
+}
+
+impl Measured {
+    pub(crate) fn read(folder: &Path) -> Self {
+        fn part<T: DeserializeOwned>(folder: &Path, name: &str) -> Option<T> {
+            results::read(&folder.join(name)).ok()
+        }
+        Self {
+            instructions: part(folder, "instructions.json"),
+            timings: part(folder, "clock.json"),
+            fairness: part(folder, "fairness.json"),
+            goodput: part(folder, "overload.json"),
+            memory: part(folder, "memory.json"),
+            build: part(folder, "build-cost.json"),
+        }
+    }
+}
+
+/// What a row costs in a program, if it has all that the row is made of.
+pub(crate) fn cost(instructions: &Instructions, program: &str, row: &Row) -> Option<Cost> {
+    let costs = instructions.programs.get(program)?;
+    let mut sum = Cost { instructions: 0.0, atomics: 0.0 };
+    for part in row.of {
+        let cost = costs.get(*part)?;
+        sum.instructions += cost.instructions / row.per;
+        sum.atomics += cost.atomics / row.per;
+    }
+    Some(sum)
+}
+
+/// The middle value.
+pub(crate) fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted[sorted.len() / 2]
+}
+
+/// Half the distance between the quartiles, as a share of the median.
+pub(crate) fn spread(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let at = |share: f64| sorted[((sorted.len() - 1) as f64 * share).round() as usize];
+    (at(0.75) - at(0.25)) / 2.0 / median(values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_wild_round_changes_little() {
+        let rounds = [10.0, 11.0, 10.0, 9.0, 500.0];
+        assert!((median(&rounds) - 10.0).abs() < 1e-9);
+        assert!(spread(&rounds) < 0.11);
+        assert!(spread(&[3.0]).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,368 @@
+//! The page: text, tables and charts, between two marks of docs/BENCHMARKS.md.
+
+use core::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use results::{BuildCost, Cost, Fairness, Goodput, Instructions, Memory, Timing};
+
+use crate::charts;
+use crate::failure::{Failure, OrTell as _, Result};
+use crate::machine;
+use crate::measured::{Measured, cost, median, spread};
+use crate::rows::{ASYNC_LOCKS, LOCKS, RAW_LOCKS, ROWS};
+use crate::table::{Table, short, thousands};
+
+const PAGE: &str = "docs/BENCHMARKS.md";
+const IMAGES: &str = "docs/img";
+const BEGIN: &str = "<!-- What follows is written by `cargo xtask bench`. -->";
+const END: &str = "<!-- Here ends what `cargo xtask bench` writes. -->";
+
+/// The runtime of the fairness picture.
+const FAIRNESS_RUNTIME: &str = "tokio, 2 workers";
+
+/// Writes the page and its charts.
+pub(crate) fn write(root: &Path, rustc: &str, profile: &str, measured: &Measured) -> Result<()> {
+    let images = root.join(IMAGES);
+    fs::create_dir_all(&images).or_tell("the folder must be writable")?;
+    let mut text = introduction(root, rustc, profile, measured)?;
+    if let Some(instructions) = &measured.instructions {
+        charts::turn(&images.join("turn.svg"), instructions)?;
+        charts::growth(&images.join("growth.svg"), instructions)?;
+        text.push_str(&counts(instructions));
+    }
+    if let Some(timings) = &measured.timings {
+        text.push_str(&times(timings));
+    }
+    if let Some(fairness) = &measured.fairness {
+        charts::fairness(&images.join("fairness.svg"), fairness, FAIRNESS_RUNTIME)?;
+        text.push_str(&fair(fairness));
+    }
+    if let Some(goodput) = &measured.goodput {
+        text.push_str(&overload(goodput));
+    }
+    if let Some(memory) = &measured.memory {
+        text.push_str(&sizes(memory));
+    }
+    if let Some(build) = &measured.build {
+        text.push_str(&build_cost(build));
+    }
+    let page = root.join(PAGE);
+    let old = fs::read_to_string(&page).unwrap_or_else(|_| "# Benchmarks\n".to_owned());
+    fs::write(&page, replace_part(&old, text.trim_end())?).or_tell("the page must be writable")
+}
+
+fn introduction(root: &Path, rustc: &str, profile: &str, measured: &Measured) -> Result<String> {
+    let mut text = String::from(
+        "fifolock's locks beside their peers': instructions, time, fairness, memory. One command repeats it all:\n\n\
+         ```text\n\
+         cargo xtask bench                  # everything, about ten minutes after the build; needs valgrind\n\
+         cargo xtask bench --instructions   # only what is the same on every machine\n\
+         cargo xtask gate                   # fifolock's instruction counts against the recorded ones: a step of CI\n\
+         ```\n\n",
+    );
+    let lto = if profile == "lto" { "with LTO and one codegen unit" } else { "cargo's defaults: no LTO" };
+    let valgrind = measured.instructions.as_ref().map_or("no valgrind", |counted| &counted.valgrind);
+    let _ = writeln!(text, "- Machine: {}", machine::machine());
+    let _ = writeln!(text, "- Build: {rustc}, release, {lto}; {valgrind}");
+    let _ = writeln!(text, "- Versions: {}", machine::versions(root)?);
+    let parts = [
+        ("instructions", measured.instructions.is_none()),
+        ("time", measured.timings.is_none()),
+        ("fairness", measured.fairness.is_none()),
+        ("overload", measured.goodput.is_none()),
+        ("memory", measured.memory.is_none()),
+        ("build cost (`--build-cost`)", measured.build.is_none()),
+    ];
+    let missing: Vec<&str> = parts.iter().filter(|(_, is_missing)| *is_missing).map(|(name, _)| *name).collect();
+    if !missing.is_empty() {
+        let _ = writeln!(text, "- Not measured: {}", missing.join(", "));
+    }
+    Ok(text)
+}
+
+fn cell(cost: Cost) -> String {
+    let Cost { instructions, atomics } = cost;
+    let per = if instructions < 99.95 && instructions.fract() > 0.05 && instructions.fract() < 0.95 {
+        format!("{instructions:.1}")
+    } else {
+        thousands(instructions.round() as u64)
+    };
+    if atomics > 0.0 && atomics < 0.95 { format!("{per} ({atomics:.2})") } else { format!("{per} ({atomics:.0})") }
+}
+
+fn counts(instructions: &Instructions) -> String {
+    let mut text = String::from(
+        "\n## Instructions\n\n\
+         What one operation executes on x86-64, and in brackets how many of those are atomic read-modify-writes, which cost\n\
+         most. One thread, counted by callgrind around the operation alone, mean of 64. These figures hardly depend on the \
+         machine,\nso they are what is checked in CI (to 2 %); time never is.\n\n\
+         The *target* is what the project sets itself, for fifolock over its raw lock for operating systems; **✗** marks a \
+         row that\nmisses it. A peer's figure is **bold** where it is lower than fifolock's.\n\n",
+    );
+    if let Some(costs) = instructions.programs.get(LOCKS[0].program) {
+        let of = |row: &str| costs.get(row).map_or(0.0, |cost| cost.instructions);
+        let _ = writeln!(
+            text,
+            "The waker only notes that it was woken: {:.0} to clone, {:.0} to wake, {:.0} to drop. It is part of the rows in \
+             which somebody\nwaits: enqueue, release, drop.\n",
+            of("waker_clone"),
+            of("waker_wake"),
+            of("waker_drop")
+        );
+    }
+    let names = LOCKS.iter().map(|lock| lock.name);
+    let mut table = Table::new(["one operation", "target"].into_iter().chain(names));
+    for row in ROWS {
+        let ours = cost(instructions, LOCKS[0].program, row);
+        let target = row.target.map(|(most, atomics)| match atomics {
+            Some(atomics) => format!("≤ {most} ({atomics})"),
+            None => format!("≤ {most}"),
+        });
+        let mut cells = vec![Some(row.title.to_owned()), target];
+        cells.push(ours.map(|ours| format!("{}{}", cell(ours), if misses(ours, row.target) { " **✗**" } else { "" })));
+        for (index, lock) in LOCKS.iter().enumerate().skip(1) {
+            let theirs = cost(instructions, lock.program, row);
+            // What can't wait asynchronously is a floor, not a peer.
+            let is_better = index < ASYNC_LOCKS
+                && theirs.zip(ours).is_some_and(|(theirs, ours)| theirs.instructions < ours.instructions - 0.05);
+            cells.push(theirs.map(|theirs| if is_better { format!("**{}**", cell(theirs)) } else { cell(theirs) }));
+        }
+        table.row(cells);
+    }
+    text.push_str(&table.into_text());
+    text.push_str(
+        "\nThe row of a leaving writer is empty where it doesn't wake all readers itself, but one, which wakes the next. embassy-sync keeps \
+         one\nwaker for all waiters: dropping one costs nothing, and a waiter that is polled wakes the one before it. A timeout is \
+         tokio's, around\nthe peer's future; fifolock's own makes its timer only when it has to wait. A clock read is cheaper here than it \
+         is: valgrind makes\nit a system call, whose instructions are the kernel's.\n\n\
+         ![Instructions of a contended turn](img/turn.svg)\n\n\
+         ![Instructions to drop a queued waiter](img/growth.svg)\n\n\
+         ### fifolock's raw locks\n\n\
+         The critical section is the one for hosts, a global mutex of the standard library; a microcontroller's is three \
+         instructions.\n\n",
+    );
+    let names = RAW_LOCKS.iter().map(|(name, _)| *name);
+    let mut table = Table::new([""].into_iter().chain(names));
+    for row in ROWS {
+        let costs = RAW_LOCKS.iter().map(|(_, program)| cost(instructions, program, row).map(cell));
+        table.row([Some(row.title.to_owned())].into_iter().chain(costs));
+    }
+    text.push_str(&table.into_text());
+    text
+}
+
+fn misses(ours: Cost, target: Option<(f64, Option<f64>)>) -> bool {
+    target.is_some_and(|(most, atomics)| {
+        ours.instructions > most + 0.05 || atomics.is_some_and(|most| ours.atomics > most + 0.05)
+    })
+}
+
+fn times(timings: &[Timing]) -> String {
+    let mut text = String::from(
+        "\n## Time\n\n\
+         Nanoseconds per operation as a multiple of tokio's in the same run, below it the medians themselves. Every lock has its turn \
+         in\nevery round, so a slow moment of the machine is everybody's. *Spread* is half the distance between the quartiles of \
+         fifolock's\nrounds: differences smaller than that say nothing. **Bold** where a peer is faster than fifolock.\n\n\
+         **Where FIFO loses.** Without an await inside the critical section, more so on several threads, a lock that lets \
+         newcomers in\n(*barging*: async-lock, futures) wins by a wide margin: the task that just released takes the lock again while \
+         the woken one is\nstill on its way. A FIFO lock has promised the lock to that one, so each turn costs a task switch: a *lock \
+         convoy*. If nothing\nis awaited inside and order doesn't matter, a blocking mutex is the better tool. On a machine that is busy \
+         otherwise, these rows\nflatter FIFO.\n",
+    );
+    let mut runtimes: Vec<&str> = Vec::new();
+    for timing in timings {
+        if !runtimes.contains(&timing.runtime.as_str()) {
+            runtimes.push(&timing.runtime);
+        }
+    }
+    for runtime in runtimes {
+        let here: Vec<&Timing> = timings.iter().filter(|timing| timing.runtime == runtime).collect();
+        let mut title = runtime.to_owned();
+        if let Some(first) = title.get_mut(..1) {
+            first.make_ascii_uppercase();
+        }
+        let _ = write!(text, "\n### {title}\n\n{}\n{}", times_on(&here, true), times_on(&here, false));
+    }
+    text
+}
+
+fn times_on(timings: &[&Timing], is_ratio: bool) -> String {
+    let (mut rows, mut locks): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
+    for timing in timings {
+        if !rows.contains(&timing.row.as_str()) {
+            rows.push(&timing.row);
+        }
+    }
+    for lock in LOCKS.iter().map(|lock| lock.name) {
+        if timings.iter().any(|timing| timing.lock == lock) {
+            locks.push(lock);
+        }
+    }
+    let unit = if is_ratio { "to tokio's" } else { "ns" };
+    let mut table = Table::new([unit].into_iter().chain(locks.iter().copied()).chain(["spread"]));
+    for row in rows {
+        let find = |lock: &str| timings.iter().find(|timing| timing.row == row && timing.lock == lock);
+        let value = |lock: &str| find(lock).map(|timing| median(&timing.rounds_ns));
+        let (ours, tokios) = (value(LOCKS[0].name), value("tokio"));
+        let mut cells = vec![Some(row.to_owned())];
+        for lock in &locks {
+            let shown = value(lock).and_then(|ns| if is_ratio { Some(ns / tokios?) } else { Some(ns) });
+            let is_peer = LOCKS[1..ASYNC_LOCKS].iter().any(|peer| peer.name == *lock);
+            let is_better = is_ratio && is_peer && value(lock).zip(ours).is_some_and(|(theirs, ours)| theirs < ours);
+            cells.push(shown.map(|shown| if is_better { format!("**{}**", short(shown)) } else { short(shown) }));
+        }
+        cells.push(find(LOCKS[0].name).map(|timing| format!("±{:.0} %", spread(&timing.rounds_ns) * 100.0)));
+        table.row(cells);
+    }
+    table.into_text()
+}
+
+fn fair(fairness: &[Fairness]) -> String {
+    let mut text = String::from(
+        "\n## Fairness\n\n\
+         Sixteen tasks want the lock all the time and hold it over a yield, for 200 ms. *Greediest* is how many turns the task had that \
+         had\nmost, for each turn of the one that had least. Jain's index is 1 where all had the same, 1/16 where one had all. The \
+         picture has\nthroughput to the right and the longest wait upwards: what is low and to the right has both.\n\n\
+         ![Throughput against the longest wait](img/fairness.svg)\n",
+    );
+    let mut runtimes: Vec<&str> = fairness.iter().map(|point| point.runtime.as_str()).collect();
+    runtimes.sort_unstable();
+    runtimes.dedup();
+    for runtime in runtimes {
+        let mut table = Table::new([
+            runtime,
+            "turns per s",
+            "greediest to poorest",
+            "Jain's index",
+            "wait p50, µs",
+            "p99, µs",
+            "longest, ms",
+        ]);
+        for point in fairness.iter().filter(|point| point.runtime == runtime) {
+            let ratio = match point.least {
+                0 => "one had none".to_owned(),
+                least => short(point.most as f64 / least as f64),
+            };
+            table.row(
+                [
+                    point.lock.clone(),
+                    thousands(point.turns_per_s.round() as u64),
+                    ratio,
+                    format!("{:.3}", point.jain),
+                    short(point.wait_p50_us),
+                    short(point.wait_p99_us),
+                    short(point.wait_max_us / 1e3),
+                ]
+                .map(Some),
+            );
+        }
+        let _ = write!(text, "\n{}", table.into_text());
+    }
+    text
+}
+
+fn overload(goodput: &[Goodput]) -> String {
+    let mut text = String::from(
+        "\n## Overload, with deadlines\n\n\
+         Every 5 ms a call comes that holds the lock for 10 ms and waits at most 100 ms: twice what can be served. On tokio's paused \
+         clock,\nso these figures are exact, and the same everywhere. At best half of the calls are served, and the lock is at work all \
+         the time.\n*Drained* is how long after the last call somebody still waited or worked. embassy-sync is left out: two waiters \
+         wake each\nother for ever, and a paused clock goes on only when nobody runs.\n\n",
+    );
+    let mut table = Table::new(["", "calls", "served", "lock at work", "drained after, ms"]);
+    for point in goodput {
+        table.row(
+            [
+                point.lock.clone(),
+                thousands(point.calls),
+                thousands(point.served),
+                format!("{:.0} %", point.busy * 100.0),
+                short(point.drain_ms),
+            ]
+            .map(Some),
+        );
+    }
+    text.push_str(&table.into_text());
+    text
+}
+
+fn sizes(memory: &[Memory]) -> String {
+    let mut text = String::from(
+        "\n## Memory\n\n\
+         Bytes on a 64-bit machine. Locks without their data; a waiter lives in its future, and where the last columns are not 0, on the \
+         heap.\n\n",
+    );
+    let mut table = Table::new([
+        "",
+        "mutex",
+        "`lock` future",
+        "with a timeout",
+        "read-write lock",
+        "`read` future",
+        "`write` future",
+        "heap per waiter",
+        "allocations",
+    ]);
+    for lock in memory {
+        let sizes =
+            [lock.mutex, lock.mutex_future, lock.mutex_timeout, lock.rwlock, lock.read_future, lock.write_future];
+        let cells = sizes.into_iter().map(|size| size.map(|size| thousands(size as u64)));
+        let heap = [lock.heap_per_waiter, lock.allocations_per_waiter];
+        let heap =
+            heap.map(|value| Some(if value.fract() < 0.05 { format!("{value:.0}") } else { format!("{value:.1}") }));
+        table.row([Some(lock.lock.clone())].into_iter().chain(cells).chain(heap));
+    }
+    text.push_str(&table.into_text());
+    text
+}
+
+fn build_cost(build: &[BuildCost]) -> String {
+    let mut text = String::from(
+        "\n## Build cost\n\n\
+         A crate that depends on the locks and nothing else: crates in its tree, and a release build from clean.\n\n",
+    );
+    let mut table = Table::new(["", "version", "crates", "seconds"]);
+    for cost in build {
+        let crates = cost.crates.to_string();
+        table.row([cost.lock.clone(), cost.version.clone(), crates, format!("{:.1}", cost.seconds)].map(Some));
+    }
+    text.push_str(&table.into_text());
+    text
+}
+
+/// The page with this as the part between the marks; without marks it goes below the title.
+fn replace_part(page: &str, part: &str) -> Result<String> {
+    let part = format!("{BEGIN}\n\n{part}\n\n{END}");
+    let Some((before, rest)) = page.split_once(BEGIN) else {
+        let (title, rest) = page.split_once('\n').unwrap_or((page, ""));
+        return Ok(format!("{title}\n\n{part}\n\n{}", rest.trim_start()));
+    };
+    let (_, after) = rest.split_once(END).ok_or_else(|| {
+        Failure::new(&format!("{PAGE} has the first of two marks, but not `{END}`"), "put it back after the tables")
+    })?;
+    Ok(format!("{before}{part}{after}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_part_is_replaced_and_the_rest_of_the_page_stays() {
+        let once = replace_part("# Page\n\n## Flash\n\nTable.\n", "old").unwrap();
+        assert!(once.starts_with("# Page\n\n<!--") && once.ends_with("-->\n\n## Flash\n\nTable.\n"), "{once}");
+        let twice = replace_part(&once, "new").unwrap();
+        assert_eq!(twice, once.replace("old", "new"));
+        assert!(replace_part(&format!("# Page\n{BEGIN}\n"), "x").is_err());
+    }
+
+    #[test]
+    fn a_missed_target_is_seen() {
+        let cost = |instructions, atomics| Cost { instructions, atomics };
+        assert!(misses(cost(20.0, 2.0), Some((18.0, Some(2.0)))));
+        assert!(misses(cost(18.0, 3.0), Some((18.0, Some(2.0)))));
+        assert!(!misses(cost(18.0, 2.0), Some((18.0, Some(2.0)))));
+        assert!(!misses(cost(999.0, 9.0), None));
+    }
+}

@@ -1,0 +1,83 @@
+//! The rows of the report, with their targets, and the locks, with their names.
+
+/// A lock as the report names it, the program that counts it, and the crate that it is from.
+pub(crate) struct Lock {
+    pub(crate) name: &'static str,
+    pub(crate) program: &'static str,
+    pub(crate) package: &'static str,
+}
+
+const fn lock(name: &'static str, program: &'static str, package: &'static str) -> Lock {
+    Lock { name, program, package }
+}
+
+/// fifolock first, what can't wait asynchronously last.
+pub(crate) const LOCKS: &[Lock] = &[
+    lock("fifolock", "std", ""),
+    lock("tokio", "tokio", "tokio"),
+    lock("async-lock", "async_lock", "async-lock"),
+    lock("futures", "futures", "futures"),
+    lock("futures-intrusive", "futures_intrusive", "futures-intrusive"),
+    lock("maitake-sync", "maitake", "maitake-sync"),
+    lock("embassy-sync", "embassy", "embassy-sync"),
+    lock("asyncband", "asyncband", "asyncband"),
+    lock("saa", "saa", "saa"),
+    lock("parking_lot", "parking_lot", "parking_lot"),
+    lock("std", "std_sync", ""),
+    lock("bare atomics", "bare", ""),
+];
+
+/// How many of [`LOCKS`] can wait asynchronously.
+pub(crate) const ASYNC_LOCKS: usize = 9;
+
+/// fifolock's raw locks, and their programs.
+pub(crate) const RAW_LOCKS: &[(&str, &str)] =
+    &[("std", "std"), ("spin", "spin"), ("critical section", "critical_section"), ("local", "local")];
+
+/// A row of instruction counts: one that was counted, or the sum of several, divided by how many it serves.
+pub(crate) struct Row {
+    pub(crate) title: &'static str,
+    pub(crate) of: &'static [&'static str],
+    pub(crate) per: f64,
+    /// At most so many instructions, and so many atomics where they are limited.
+    pub(crate) target: Option<(f64, Option<f64>)>,
+}
+
+const fn row(title: &'static str, of: &'static [&'static str], target: Option<(f64, Option<f64>)>) -> Row {
+    Row { title, of, per: 1.0, target }
+}
+
+/// The parts of a contended turn.
+pub(crate) const TURN: &[&str] = &["mutex/enqueue", "mutex/release", "mutex/claim"];
+
+pub(crate) const ROWS: &[Row] = &[
+    row("mutex: lock, unlock", &["mutex/lock"], Some((18.0, Some(2.0)))),
+    row("`try_lock`, unlock", &["mutex/try_lock"], Some((10.0, Some(2.0)))),
+    row("lock with a timeout, unlock", &["mutex/lock_timeout"], Some((40.0, Some(2.0)))),
+    row("enqueue", &["mutex/enqueue"], Some((72.0, Some(3.0)))),
+    row("release with a waiter", &["mutex/release"], Some((60.0, Some(3.0)))),
+    row("claim", &["mutex/claim"], Some((28.0, Some(1.0)))),
+    row("a contended turn: these three", TURN, Some((150.0, None))),
+    row("poll again, same waker", &["mutex/repoll"], Some((32.0, Some(0.0)))),
+    row("drop a queued waiter, 1 queued", &["mutex/drop_queued_1"], Some((55.0, Some(3.0)))),
+    row("… 100 queued", &["mutex/drop_queued_100"], Some((55.0, Some(3.0)))),
+    row("… 10,000 queued", &["mutex/drop_queued_10000"], Some((55.0, Some(3.0)))),
+    row("read, unlock", &["rwlock/read"], Some((30.0, Some(2.0)))),
+    row("write, unlock", &["rwlock/write"], Some((20.0, Some(2.0)))),
+    Row {
+        title: "a writer leaves, per reader let in (of 1,000)",
+        of: &["rwlock/admit_1000"],
+        per: 1_000.0,
+        target: Some((48.0, None)),
+    },
+    row("a reader enqueues", &["rwlock/read_enqueue"], None),
+    row("a writer leaves, one reader waits", &["rwlock/read_release"], None),
+    row("a reader claims", &["rwlock/read_claim"], None),
+    row("a reader polls again", &["rwlock/read_repoll"], None),
+    row("drop a queued reader", &["rwlock/read_drop_queued"], None),
+    row("a writer enqueues", &["rwlock/write_enqueue"], None),
+    row("the last reader leaves, a writer waits", &["rwlock/write_release"], None),
+    row("a writer claims", &["rwlock/write_claim"], None),
+    row("a writer polls again", &["rwlock/write_repoll"], None),
+    row("drop a queued writer", &["rwlock/write_drop_queued"], None),
+];
