@@ -1,13 +1,12 @@
 //! Lock operations with a limit to their wait, written once over [`Timer`].
 
 use crate::acquire::{Acquire, Request};
-use crate::error::TimeoutError;
+use crate::error::{Limit, TimeoutError};
 use crate::platform::Timer;
 use core::fmt;
 use core::future::Future;
 use core::pin::Pin;
 use core::task::{Context, Poll};
-use core::time;
 use pin_project_lite::pin_project;
 
 type Duration<R> = <<R as crate::acquire::sealed::Operations>::Platform as Timer>::Duration;
@@ -106,7 +105,7 @@ where
             return Poll::Ready(Ok(guard));
         }
         poll_sleep(this.acquire, this.sleep, cx, || R::Platform::sleep(timeout))
-            .map(|guard| guard.ok_or_else(|| elapsed::<R>(Some(R::Platform::to_core(timeout)))))
+            .map(|guard| guard.ok_or_else(|| elapsed::<R>(Some(R::Platform::limit(timeout)))))
     }
 }
 
@@ -161,8 +160,8 @@ fn poll_sleep<R: Request, S: Future>(
     Poll::Ready(outcome)
 }
 
-#[cold]
-fn elapsed<R: Request>(timeout: Option<time::Duration>) -> TimeoutError {
+#[inline(always)]
+fn elapsed<R: Request>(timeout: Option<Limit>) -> TimeoutError {
     TimeoutError::elapsed(R::KIND, timeout)
 }
 
