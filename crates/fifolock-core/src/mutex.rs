@@ -401,7 +401,7 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     /// A consistent snapshot. Taking it changes nothing and wakes nobody.
     pub fn state(&self) -> MutexState {
         let state = self.raw().state();
-        MutexState { locked: state.held, queued: state.queued as usize }
+        MutexState { locked: state.is_held(), queued: state.queued as usize }
     }
 
     /// The same mutex as one of another platform with the same raw lock: a library's lock, timed by its user's runtime.

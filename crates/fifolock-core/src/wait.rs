@@ -17,6 +17,9 @@ use core::task::{Context, Poll, Waker};
 /// The functions without `self` run inside a section, and only move things around; foreign code is called by the
 /// functions of this module, outside.
 pub(crate) trait Acquisition {
+    /// Whether the lock's word can be looked at and changed without a section. If not, the shortcuts below do nothing, and
+    /// the code that would try them is left out.
+    const SHORTCUTS: bool;
     /// What a section works on.
     type Section<'s>;
     /// What a section took out of the waiters that it granted, to be woken.
@@ -64,84 +67,99 @@ fn try_slow<A: Acquisition>(lock: &A) -> bool {
 /// Polls an operation. Who gets `Ready` owns what it waited for.
 #[inline(always)]
 pub(crate) fn poll<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, cx: &mut Context<'_>) -> Poll<()> {
-    match waiter.stage() {
-        Stage::Idle => {
-            if lock.try_fast() {
-                waiter.set_done();
-                return Poll::Ready(());
+    if A::SHORTCUTS {
+        match waiter.stage() {
+            Stage::Idle => {
+                if lock.try_fast() {
+                    waiter.set_done();
+                    return Poll::Ready(());
+                }
             }
-            poll_first(lock, waiter, cx.waker())
+            Stage::Queued if waiter.is_granted() => {
+                if lock.claim_fast(waiter) {
+                    waiter.set_done();
+                    return Poll::Ready(());
+                }
+            }
+            // Should a grant be under way, its wake is still to come.
+            Stage::Queued if waiter.will_wake(cx.waker()) => return Poll::Pending,
+            Stage::Queued | Stage::Done => {}
         }
-        Stage::Queued => poll_queued(lock, waiter, cx.waker()),
-        Stage::Done => polled_after_ready(),
     }
+    poll_slow(lock, waiter, cx.waker())
+}
+
+/// What a section of [`poll_slow`] found.
+enum Turn {
+    /// The caller owns it.
+    Owner,
+    /// The caller is queued, with its newest waker.
+    Waits,
+    /// The caller has to wait, and there is no waker yet to wait with.
+    NeedsWaker,
+    /// The caller would have to wait, but nobody can any more.
+    Refused(QueueFull),
 }
 
 /// | before | after |
 /// |---|---|
 /// | the newcomer may enter | owned by the caller |
 /// | else, `[w1]` | `[w1, caller]` |
-#[cold]
-#[inline(never)]
-fn poll_first<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, waker: &Waker) -> Poll<()> {
-    if try_slow(lock) {
-        waiter.set_done();
-        return Poll::Ready(());
-    }
-    // Foreign code, so before the section. The lock may be free again after it.
-    let waker = waker.clone();
-    let unused = lock.section(|section| {
-        if A::enter(section) {
-            return Ok(Some(waker));
-        }
-        match A::count(section) {
-            Err(full) => Err((full, waker)),
-            Ok(ticket) => {
-                // SAFETY: I1, I2: in a section, by the polled future, whose drop unlinks it.
-                unsafe { A::queue(section).push(waiter, waker, ticket) };
-                Ok(None)
-            }
-        }
-    });
-    match unused {
-        Ok(None) => Poll::Pending,
-        Ok(Some(waker)) => now_owner(lock, waiter, Some(waker)),
-        Err((full, _waker)) => full.panic(),
-    }
-}
-
-#[inline]
-fn poll_queued<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, waker: &Waker) -> Poll<()> {
-    if waiter.is_granted() {
-        if lock.claim_fast(waiter) {
-            waiter.set_done();
-            return Poll::Ready(());
-        }
-    } else if waiter.will_wake(waker) {
-        // Should a grant be under way, its wake is still to come.
-        return Poll::Pending;
-    }
-    poll_queued_slow(lock, waiter, waker)
-}
-
-/// | before | after |
-/// |---|---|
 /// | granted to the caller | owned by the caller |
 /// | waiting, waker a | waiting, waker b; a is dropped |
+///
+/// One function for all of them, and one section in it: this is the largest part of what a lock takes of flash.
 #[cold]
 #[inline(never)]
-fn poll_queued_slow<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, waker: &Waker) -> Poll<()> {
-    // Foreign code, so before the section. Not needed where the waker is the same, or where it was taken.
-    let new = (!waiter.is_granted() && !waiter.will_wake(waker)).then(|| waker.clone());
-    let (claimed, unused) = lock.section(|section| {
-        if A::is_granted(section, waiter) {
-            A::claim(section, waiter);
-            return (true, new);
+fn poll_slow<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, waker: &Waker) -> Poll<()> {
+    let queued = match waiter.stage() {
+        Stage::Idle => false,
+        Stage::Queued => true,
+        Stage::Done => polled_after_ready(),
+    };
+    // The waker's clone is foreign code, so made before a section: at once where the caller seems to have to wait, else
+    // when a section has said so. The lock may be free again after it.
+    let waits = if queued { A::SHORTCUTS && !waiter.is_granted() } else { !lock.may_enter() };
+    let mut new = waits.then(|| waker.clone());
+    loop {
+        let turn = lock.section(|section| {
+            if queued {
+                if A::is_granted(section, waiter) {
+                    A::claim(section, waiter);
+                    return Turn::Owner;
+                }
+                if waiter.will_wake(waker) {
+                    return Turn::Waits;
+                }
+                let Some(waker) = new.take() else { return Turn::NeedsWaker };
+                // SAFETY: I2, I3: in a section, by the polled future; queued and not granted, so linked here.
+                new = Some(unsafe { A::queue(section).replace_waker(waiter, waker) });
+                return Turn::Waits;
+            }
+            if A::enter(section) {
+                return Turn::Owner;
+            }
+            let Some(waker) = new.take() else { return Turn::NeedsWaker };
+            match A::count(section) {
+                Err(full) => {
+                    new = Some(waker);
+                    Turn::Refused(full)
+                }
+                Ok(ticket) => {
+                    // SAFETY: I1, I2: in a section, by the polled future, whose drop unlinks it.
+                    unsafe { A::queue(section).push(waiter, waker, ticket) };
+                    Turn::Waits
+                }
+            }
+        });
+        match turn {
+            Turn::Owner => return now_owner(lock, waiter, new),
+            // An old waker is dropped.
+            Turn::Waits => return Poll::Pending,
+            Turn::NeedsWaker => new = Some(waker.clone()),
+            Turn::Refused(full) => full.panic(),
         }
-        // SAFETY: I2, I3: in a section, by the polled future; queued and not granted, so linked here.
-        (false, new.map(|new| unsafe { A::queue(section).replace_waker(waiter, new) }))
-    });
-    if claimed { now_owner(lock, waiter, unused) } else { Poll::Pending }
+    }
 }
 
 /// The caller has just become the owner. Dropping a waker may panic: then it is the owner no more.

@@ -53,7 +53,7 @@ impl Section<'_> {
         let first = self.queue.grant_first();
         debug_assert!(first.is_some(), "the count and the queue differ");
         if let Some((waiter, its_waker)) = first {
-            self.state.granted = waiter.as_ptr();
+            self.state.grant(waiter.as_ptr());
             *waker = Some(its_waker);
         }
     }
@@ -82,7 +82,7 @@ impl<R: RawLock> RawMutex<R> {
     pub(crate) fn is_locked(&self) -> bool {
         match self.raw.peek() {
             Some(word) => word.is_held(),
-            None => self.section(|section| section.state.held),
+            None => self.section(|section| section.state.is_held()),
         }
     }
 
@@ -94,6 +94,7 @@ impl<R: RawLock> RawMutex<R> {
 impl<R: RawLock> Acquisition for RawMutex<R> {
     type Section<'s> = Section<'s>;
     type Wakers = Option<Waker>;
+    const SHORTCUTS: bool = R::SHORTCUTS;
 
     #[inline(always)]
     fn section<T>(&self, f: impl FnOnce(&mut Section<'_>) -> T) -> T {
@@ -161,7 +162,7 @@ impl<R: RawLock> Acquisition for RawMutex<R> {
 
     #[inline(always)]
     fn is_granted(section: &Section<'_>, waiter: Pin<&Waiter>) -> bool {
-        let granted = section.state.granted == Node::of(waiter).as_ptr();
+        let granted = section.state.granted() == Node::of(waiter).as_ptr();
         debug_assert_eq!(granted, waiter.is_granted(), "the word and the waiter differ");
         granted
     }

@@ -165,6 +165,7 @@ pub(crate) struct WriteSide<'a, R>(pub(crate) &'a RawRwLock<R>);
 impl<R: RawLock> Acquisition for ReadSide<'_, R> {
     type Section<'s> = Section<'s>;
     type Wakers = Wakers;
+    const SHORTCUTS: bool = R::SHORTCUTS;
 
     #[inline(always)]
     fn section<T>(&self, f: impl FnOnce(&mut Section<'_>) -> T) -> T {
@@ -259,6 +260,7 @@ impl<R: RawLock> Acquisition for ReadSide<'_, R> {
 impl<R: RawLock> Acquisition for WriteSide<'_, R> {
     type Section<'s> = Section<'s>;
     type Wakers = Wakers;
+    const SHORTCUTS: bool = R::SHORTCUTS;
 
     #[inline(always)]
     fn section<T>(&self, f: impl FnOnce(&mut Section<'_>) -> T) -> T {

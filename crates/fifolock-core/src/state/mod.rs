@@ -113,6 +113,15 @@ impl QueueFull {
     /// Reports the limit to who would have queued. Nothing was changed.
     #[cold]
     pub(crate) fn panic(self) -> ! {
-        panic!("too many waiters: a lock counts at most {} of a kind", u32::MAX)
+        // In words: formatting a number would bring `core`'s formatting into small programs.
+        panic!("too many waiters: a lock counts at most 4294967295 of a kind")
     }
+}
+
+/// Counts one more waiter.
+#[inline(always)]
+pub(crate) fn one_more(queued: u32) -> Result<u32, QueueFull> {
+    // Memory of 32 bits has no room for so many, be they forgotten or not.
+    const ROOM_FOR_ALL: bool = usize::MAX / size_of::<Waiter>() < u32::MAX as usize;
+    if ROOM_FOR_ALL { Ok(queued + 1) } else { queued.checked_add(1).ok_or(QueueFull) }
 }
