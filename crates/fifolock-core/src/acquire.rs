@@ -4,6 +4,7 @@ use crate::platform::Platform;
 use crate::queue::{Stage, Waiter, polled_after_ready};
 use core::fmt;
 use core::future::Future;
+use core::hint::unreachable_unchecked;
 use core::pin::Pin;
 use core::task::{Context, Poll, ready};
 use pin_project_lite::pin_project;
@@ -92,14 +93,14 @@ impl<R: Request> Acquire<R> {
 
     /// # Safety
     ///
-    /// The caller owns what was requested, and the waiter is done.
+    /// The caller has just become the owner of what was requested, through this request; the waiter is done.
     #[inline(always)]
     unsafe fn guard(self: Pin<&mut Self>) -> R::Guard {
         match self.project().request.take() {
             // SAFETY: the caller owns it, as it promises.
             Some(request) => unsafe { request.into_guard() },
-            // Whoever owns anything got it through the request, just now.
-            None => polled_after_ready(),
+            // SAFETY: it owns it through the request, just now, and only this takes the request.
+            None => unsafe { unreachable_unchecked() },
         }
     }
 

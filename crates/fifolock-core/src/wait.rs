@@ -40,6 +40,18 @@ pub(crate) trait Acquisition {
 
     /// Acquires, if the policy lets a newcomer in.
     fn enter(section: &mut Self::Section<'_>) -> bool;
+    /// A newcomer enters, or a queued waiter claims, if that can be.
+    #[inline(always)]
+    fn own(section: &mut Self::Section<'_>, waiter: Pin<&Waiter>, queued: bool) -> bool {
+        if !queued {
+            return Self::enter(section);
+        }
+        let granted = Self::is_granted(section, waiter);
+        if granted {
+            Self::claim(section, waiter);
+        }
+        granted
+    }
     /// Counts a newcomer that has to wait, or says that there are too many. Returns its ticket.
     fn count(section: &mut Self::Section<'_>) -> Result<u32, QueueFull>;
     /// Where it waits.
@@ -123,23 +135,18 @@ fn poll_slow<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, waker: &Waker) -> P
     let mut new = waits.then(|| waker.clone());
     loop {
         let turn = lock.section(|section| {
+            if A::own(section, waiter, queued) {
+                return Turn::Owner;
+            }
+            if queued && waiter.will_wake(waker) {
+                return Turn::Waits;
+            }
+            let Some(waker) = new.take() else { return Turn::NeedsWaker };
             if queued {
-                if A::is_granted(section, waiter) {
-                    A::claim(section, waiter);
-                    return Turn::Owner;
-                }
-                if waiter.will_wake(waker) {
-                    return Turn::Waits;
-                }
-                let Some(waker) = new.take() else { return Turn::NeedsWaker };
                 // SAFETY: I2, I3: in a section, by the polled future; queued and not granted, so linked here.
                 new = Some(unsafe { A::queue(section).replace_waker(waiter, waker) });
                 return Turn::Waits;
             }
-            if A::enter(section) {
-                return Turn::Owner;
-            }
-            let Some(waker) = new.take() else { return Turn::NeedsWaker };
             match A::count(section) {
                 Err(full) => {
                     new = Some(waker);

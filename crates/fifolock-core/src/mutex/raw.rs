@@ -150,6 +150,13 @@ impl<R: RawLock> Acquisition for RawMutex<R> {
     }
 
     #[inline(always)]
+    fn own(section: &mut Section<'_>, waiter: Pin<&Waiter>, queued: bool) -> bool {
+        debug_assert!(queued || !waiter.is_granted(), "a newcomer was granted");
+        // No need to look which it is: nobody waits at a free mutex, and nobody was granted who did not wait.
+        section.state.own(Node::of(waiter).as_ptr())
+    }
+
+    #[inline(always)]
     fn count(section: &mut Section<'_>) -> Result<u32, QueueFull> {
         // There are no batches, so nobody asks for the ticket.
         section.state.enqueue().map(|()| 0)

@@ -66,6 +66,12 @@ impl Word {
         Self::from_bits(self.bits() & FLAGS)
     }
 
+    /// The same word with an owner that has claimed it. Only of a mutex's word.
+    #[inline(always)]
+    pub(crate) fn owned(self) -> Self {
+        Self::from_bits(self.bits() & FLAGS | HELD)
+    }
+
     /// The number of readers. Only of a word that is not held.
     #[inline(always)]
     pub(crate) fn readers(self) -> u32 {

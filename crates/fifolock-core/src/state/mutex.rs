@@ -58,6 +58,22 @@ impl MutexState {
         free
     }
 
+    /// Takes the mutex if it is free, or granted to this waiter.
+    ///
+    /// | before | after | returns |
+    /// |---|---|---|
+    /// | free | held | `true` |
+    /// | held, granted to the waiter | held, claimed | `true` |
+    /// | else | the same | `false` |
+    #[inline(always)]
+    pub(crate) fn own(&mut self, waiter: *mut Waiter) -> bool {
+        let owns = !self.is_held() || self.granted() == waiter;
+        if owns {
+            self.word = self.word.owned();
+        }
+        owns
+    }
+
     /// Counts a new waiter of a held mutex.
     #[inline(always)]
     pub(crate) fn enqueue(&mut self) -> Result<(), QueueFull> {
