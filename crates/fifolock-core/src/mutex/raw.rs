@@ -8,6 +8,7 @@ use crate::sync_shim::{UnsafeCell, const_fn};
 use crate::wait::Acquisition;
 use core::fmt;
 use core::pin::Pin;
+use core::ptr;
 use core::task::Waker;
 
 /// Word, queue and count; see [the module](super) for how they work together.
@@ -47,15 +48,9 @@ impl Section<'_> {
     /// | owner, `[]` | free |
     #[inline(always)]
     fn hand_off(&mut self, waker: &mut Option<Waker>) {
-        if !self.state.release() {
-            return;
-        }
         let first = self.queue.grant_first();
-        debug_assert!(first.is_some(), "the count and the queue differ");
-        if let Some((waiter, its_waker)) = first {
-            self.state.grant(waiter.as_ptr());
-            *waker = Some(its_waker);
-        }
+        self.state.release(first.as_ref().map_or(ptr::null_mut(), |(waiter, _)| waiter.as_ptr()));
+        *waker = first.map(|(_, waker)| waker);
     }
 }
 

@@ -90,27 +90,22 @@ impl MutexState {
         self.word = Word::new_held(self.granted(), self.queued > 0);
     }
 
-    /// The owner, claimed or not, gives the mutex up. `true`: the first waiter is to be granted.
+    /// The owner, claimed or not, gives the mutex up to the first waiter, which was taken out of the queue, or null.
     ///
-    /// | before | after | returns |
-    /// |---|---|---|
-    /// | held, nobody queued | free | `false` |
-    /// | held, n queued | held, n - 1 queued | `true`: [`grant`](Self::grant) it to the first |
+    /// | before | after |
+    /// |---|---|
+    /// | held, nobody queued | free |
+    /// | held, n queued | held, granted to the first, n - 1 queued |
     #[inline(always)]
-    pub(crate) fn release(&mut self) -> bool {
+    pub(crate) fn release(&mut self, first: *mut Waiter) {
         debug_assert!(self.is_held(), "released while free");
-        if self.queued == 0 {
+        debug_assert_eq!(first.is_null(), self.queued == 0, "the count and the queue differ");
+        if first.is_null() {
             self.word = Word::INIT;
-            return false;
+        } else {
+            self.queued -= 1;
+            self.word = Word::new_held(first, self.queued > 0);
         }
-        self.queued -= 1;
-        true
-    }
-
-    /// Makes a waiter that was just taken out of the queue the owner.
-    #[inline(always)]
-    pub(crate) fn grant(&mut self, waiter: *mut Waiter) {
-        self.word = Word::new_held(waiter, self.queued > 0);
     }
 
     /// The granted waiter takes its grant.
@@ -142,8 +137,7 @@ mod tests {
         assert_eq!(held(0).encode(), Word::HELD);
         for queued in [0, 1, 7, u32::MAX] {
             for granted in [ptr::null_mut(), a_waiter()] {
-                let mut state = held(queued);
-                state.grant(granted);
+                let state = MutexState { word: Word::new_held(granted, queued > 0), queued };
                 let word = state.encode();
                 assert_eq!(word.bits() & Word::BUSY_BIT, 0, "{word:?}");
                 assert_eq!((word.is_held(), word.granted(), word.has_queued()), (true, granted, queued > 0));
@@ -164,16 +158,14 @@ mod tests {
     #[test]
     fn a_release_grants_while_somebody_waits() {
         let mut state = held(2);
-        assert!(state.release());
-        state.grant(a_waiter());
+        state.release(a_waiter());
         assert!(state.is_held(), "never free in between");
         assert_eq!((state.granted(), state.encode().has_queued()), (a_waiter(), true));
         state.claim();
         assert_eq!(state, held(1));
-        assert!(state.release());
-        state.grant(a_waiter());
+        state.release(a_waiter());
         assert!(!state.encode().has_queued());
-        assert!(!state.release());
+        state.release(ptr::null_mut());
         assert_eq!(state, FREE);
     }
 
