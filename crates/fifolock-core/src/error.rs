@@ -171,7 +171,10 @@ impl Error for TryLockError {}
 
 #[cfg(test)]
 mod tests {
+    extern crate std;
+
     use super::*;
+    use std::string::ToString;
 
     fn ticks(count: u64, hz: u64) -> Limit {
         Limit::from_ticks(count, NonZeroU64::new(hz).expect("it ticks"))

@@ -98,7 +98,7 @@ use crate::permit::{Permit, Release};
 use crate::platform::{Platform, Timer};
 use crate::queue::Waiter;
 use crate::sync_shim::const_fn;
-use crate::timeout::{Deadline, Timeout};
+use crate::timeout::{self, Deadline, Limited, Outcome, Timeout};
 use crate::until::Until;
 use crate::wait::{self, Acquisition};
 use core::cell::UnsafeCell;
@@ -697,9 +697,15 @@ impl<L: RwLockHandle> Operations for Reading<L> {
         wait::poll(&ReadSide(self.0.raw()), waiter, cx)
     }
 
-    #[inline]
-    fn claim_or_leave(&self, waiter: Pin<&Waiter>) -> bool {
-        wait::claim_or_leave(&ReadSide(self.0.raw()), waiter)
+    #[inline(always)]
+    fn poll_limited<M: Limited>(
+        &self,
+        waiter: Pin<&Waiter>,
+        limit: &M,
+        sleep: Pin<&mut Option<M::Sleep>>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Outcome> {
+        timeout::poll_limited(&ReadSide(self.0.raw()), waiter, limit, sleep, cx)
     }
 
     #[inline(always)]
@@ -729,9 +735,15 @@ impl<L: RwLockHandle> Operations for Writing<L> {
         wait::poll(&WriteSide(self.0.raw()), waiter, cx)
     }
 
-    #[inline]
-    fn claim_or_leave(&self, waiter: Pin<&Waiter>) -> bool {
-        wait::claim_or_leave(&WriteSide(self.0.raw()), waiter)
+    #[inline(always)]
+    fn poll_limited<M: Limited>(
+        &self,
+        waiter: Pin<&Waiter>,
+        limit: &M,
+        sleep: Pin<&mut Option<M::Sleep>>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Outcome> {
+        timeout::poll_limited(&WriteSide(self.0.raw()), waiter, limit, sleep, cx)
     }
 
     #[inline(always)]

@@ -178,17 +178,14 @@ fn now_owner<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, unused: Option<Wake
     Poll::Ready(())
 }
 
-/// Ends a wait that is not wanted any longer, unless it has been granted: then it is claimed.
+/// Ends a wait that is not wanted any longer, unless it has been granted: then it is claimed. Only of a queued waiter.
 ///
 /// `true`: the caller owns it. `false`: the waiter has left, and whom it blocked was granted and woken.
 #[cold]
 #[inline(never)]
 pub(crate) fn claim_or_leave<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>) -> bool {
-    let queued = waiter.stage() == Stage::Queued;
+    debug_assert_eq!(waiter.stage(), Stage::Queued, "it waits for nothing");
     waiter.set_done();
-    if !queued {
-        return false;
-    }
     let left = lock.granting_section(|section, wakers| {
         if A::is_granted(section, waiter) {
             A::claim(section, waiter);
