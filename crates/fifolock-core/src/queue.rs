@@ -60,9 +60,10 @@ const GRANTED: u8 = 1;
 #[repr(align(8))]
 #[allow(unnameable_types, unreachable_pub, reason = "a parameter of a sealed trait")]
 pub struct Waiter {
-    links: UnsafeCell<Links>,
+    // Links, waker and ticket are written when it is queued: a free lock's poll doesn't pay for them.
+    links: UnsafeCell<MaybeUninit<Links>>,
     waker: UnsafeCell<MaybeUninit<Waker>>,
-    ticket: UnsafeCell<u32>,
+    ticket: UnsafeCell<MaybeUninit<u32>>,
     phase: AtomicU8,
     stage: UnsafeCell<Stage>,
     _pinned: PhantomPinned,
@@ -87,9 +88,9 @@ impl Waiter {
     #[inline(always)]
     pub(crate) fn new() -> Self {
         Self {
-            links: UnsafeCell::new(Links { prev: ptr::null(), next: ptr::null() }),
+            links: UnsafeCell::new(MaybeUninit::uninit()),
             waker: UnsafeCell::new(MaybeUninit::uninit()),
-            ticket: UnsafeCell::new(0),
+            ticket: UnsafeCell::new(MaybeUninit::uninit()),
             phase: AtomicU8::new(WAITING),
             stage: UnsafeCell::new(Stage::Idle),
             _pinned: PhantomPinned,
@@ -138,11 +139,11 @@ impl Waiter {
     ///
     /// # Safety
     ///
-    /// In a section.
+    /// In a section; it was queued.
     #[inline(always)]
     pub(crate) unsafe fn ticket(&self) -> u32 {
-        // SAFETY: I2, as the caller promises.
-        self.ticket.with(|ticket| unsafe { *ticket })
+        // SAFETY: I2, and written when it was queued, as the caller promises.
+        self.ticket.with(|ticket| unsafe { *ticket.cast::<u32>() })
     }
 
     /// Copies the waker out of the slot; the copy is the owner from now on.
@@ -158,24 +159,24 @@ impl Waiter {
 
     #[inline(always)]
     fn links(&self) -> Links {
-        // SAFETY: I2, the caller is in a section.
-        self.links.with(|links| unsafe { *links })
+        // SAFETY: I2, the caller is in a section; the waiter is linked, so they were written.
+        self.links.with(|links| unsafe { *links.cast::<Links>() })
     }
 
     #[inline(always)]
     fn set_links(&self, to: Links) {
         // SAFETY: I2, the caller is in a section.
-        self.links.with_mut(|links| unsafe { *links = to });
+        self.links.with_mut(|links| unsafe { *links.cast::<Links>() = to });
     }
 
     fn set_prev(&self, to: *const Waiter) {
         // SAFETY: I2, the caller is in a section.
-        self.links.with_mut(|links| unsafe { (*links).prev = to });
+        self.links.with_mut(|links| unsafe { (*links.cast::<Links>()).prev = to });
     }
 
     fn set_next(&self, to: *const Waiter) {
         // SAFETY: I2, the caller is in a section.
-        self.links.with_mut(|links| unsafe { (*links).next = to });
+        self.links.with_mut(|links| unsafe { (*links.cast::<Links>()).next = to });
     }
 }
 
@@ -316,7 +317,7 @@ impl WaitQueue {
         // SAFETY: I3: in no ring, so nobody else knows the slot.
         waiter.waker.with_mut(|slot| unsafe { slot.cast::<Waker>().write(waker) });
         // SAFETY: I2.
-        waiter.ticket.with_mut(|slot| unsafe { *slot = ticket });
+        waiter.ticket.with_mut(|slot| unsafe { *slot.cast::<u32>() = ticket });
         waiter.set_stage(Stage::Queued);
         // SAFETY: pinned, and in no ring.
         unsafe { self.0.link_last(Node::of(waiter)) };

@@ -52,6 +52,12 @@ impl Word {
         self.bits() & QUEUED != 0
     }
 
+    /// The same word where somebody is queued, or nobody.
+    #[inline(always)]
+    pub(crate) fn with_queued(self, queued: bool) -> Self {
+        Self::from_ptr(self.ptr().map_addr(|bits| if queued { bits | QUEUED } else { bits & !QUEUED }))
+    }
+
     /// The granted-unclaimed owner, or null. Only of a held word.
     #[inline(always)]
     pub(crate) fn granted(self) -> *mut Waiter {

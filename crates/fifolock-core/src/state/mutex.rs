@@ -79,7 +79,7 @@ impl MutexState {
     pub(crate) fn enqueue(&mut self) -> Result<(), QueueFull> {
         debug_assert!(self.is_held(), "nobody queues at a free mutex");
         self.queued = one_more(self.queued)?;
-        self.word = Word::new_held(self.granted(), true);
+        self.word = self.word.with_queued(true);
         Ok(())
     }
 
@@ -87,7 +87,7 @@ impl MutexState {
     #[inline(always)]
     pub(crate) fn leave(&mut self) {
         self.queued -= 1;
-        self.word = Word::new_held(self.granted(), self.queued > 0);
+        self.word = self.word.with_queued(self.queued > 0);
     }
 
     /// The owner, claimed or not, gives the mutex up to the first waiter, which was taken out of the queue, or null.
