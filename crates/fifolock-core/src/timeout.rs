@@ -7,6 +7,7 @@ use crate::queue::{Stage, Waiter};
 use crate::wait::{self, Acquisition};
 use core::fmt;
 use core::future::Future;
+use core::mem;
 use core::pin::Pin;
 use core::task::{Context, Poll, ready};
 use pin_project_lite::pin_project;
@@ -98,7 +99,7 @@ where
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
         let outcome = ready!(this.acquire.poll_limited(this.timeout, this.sleep.as_mut(), cx));
-        this.sleep.set(None);
+        end_sleep(this.sleep);
         Poll::Ready(outcome.map_err(|reached| match reached {
             LimitReached::Invalid => TimeoutError::InvalidTimeout,
             LimitReached::Elapsed => TimeoutError::elapsed(R::KIND, Some(R::Platform::limit(this.timeout.0))),
@@ -116,8 +117,16 @@ where
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
         let outcome = ready!(this.acquire.poll_limited(this.deadline, this.sleep.as_mut(), cx));
-        this.sleep.set(None);
+        end_sleep(this.sleep);
         Poll::Ready(outcome.map_err(|_| TimeoutError::elapsed(R::KIND, None)))
+    }
+}
+
+/// A sleep ends with the operation, not when its future is dropped. One without a destructor is nothing but its bytes.
+#[inline(always)]
+fn end_sleep<S>(mut sleep: Pin<&mut Option<S>>) {
+    if mem::needs_drop::<S>() {
+        sleep.set(None);
     }
 }
 
