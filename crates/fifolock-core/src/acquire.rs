@@ -2,7 +2,7 @@
 
 use crate::platform::Platform;
 use crate::queue::{Waiter, polled_after_ready};
-use crate::timeout::{LimitReached, Limited, Outcome};
+use crate::timeout::{Limited, Outcome};
 use core::fmt;
 use core::future::Future;
 use core::hint::unreachable_unchecked;
@@ -112,26 +112,25 @@ impl<R: Request> Acquire<R> {
         }
     }
 
-    /// Polls it, and while it has to wait its sleep. It must not be polled again after `Ready`, of either kind.
+    /// Polls it, and while it has to wait its sleep. The outcome is an error if it is not `Owner`. It must not be polled again after `Ready`, of either kind.
     #[inline(always)]
     pub(crate) fn poll_limited<M: Limited>(
         mut self: Pin<&mut Self>,
         limit: &M,
         sleep: Pin<&mut Option<M::Sleep>>,
         cx: &mut Context<'_>,
-    ) -> Poll<Result<R::Guard, LimitReached>> {
+    ) -> Poll<Result<R::Guard, Outcome>> {
         let this = self.as_ref().project_ref();
         let outcome = match this.request {
             Some(request) => ready!(request.poll_limited(this.waiter, limit, sleep, cx)),
             None => polled_after_ready(),
         };
-        let reached = match outcome {
+        if outcome == Outcome::Owner {
             // SAFETY: `poll_limited` said so.
-            Outcome::Owner => return Poll::Ready(Ok(unsafe { self.guard() })),
-            Outcome::Reached(reached) => reached,
-        };
+            return Poll::Ready(Ok(unsafe { self.guard() }));
+        }
         *self.as_mut().project().request = None;
-        Poll::Ready(Err(reached))
+        Poll::Ready(Err(outcome))
     }
 
     /// Ends the wait without the lock: what it was granted is passed on. It must not be polled afterwards.

@@ -100,9 +100,9 @@ where
         let mut this = self.project();
         let outcome = ready!(this.acquire.poll_limited(this.timeout, this.sleep.as_mut(), cx));
         end_sleep(this.sleep);
-        Poll::Ready(outcome.map_err(|reached| match reached {
-            LimitReached::Invalid => TimeoutError::InvalidTimeout,
-            LimitReached::Elapsed => TimeoutError::elapsed(R::KIND, Some(R::Platform::limit(this.timeout.0))),
+        Poll::Ready(outcome.map_err(|outcome| match outcome {
+            Outcome::Invalid => TimeoutError::InvalidTimeout,
+            Outcome::Elapsed | Outcome::Owner => TimeoutError::elapsed(R::KIND, Some(R::Platform::limit(this.timeout.0))),
         }))
     }
 }
@@ -216,20 +216,20 @@ impl<P: Timer> Limited for Until<P> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(unnameable_types, unreachable_pub, reason = "in the signature of a sealed trait")]
 pub enum Outcome {
+    /// The time is over, and the caller is in no queue.
+    Elapsed,
     /// The caller owns what it waited for.
     Owner,
-    /// The caller is in no queue.
-    Reached(LimitReached),
+    /// It was no limit to begin with, and nothing was tried.
+    Invalid,
 }
 
-/// Why a wait ended without the lock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(unnameable_types, unreachable_pub, reason = "in the signature of a sealed trait")]
-pub enum LimitReached {
-    /// The time is over.
-    Elapsed,
-    /// It was no limit to begin with.
-    Invalid,
+impl From<bool> for Outcome {
+    /// Whether the caller owns it when the time is over.
+    #[inline(always)]
+    fn from(owns: bool) -> Self {
+        if owns { Self::Owner } else { Self::Elapsed }
+    }
 }
 
 /// Polls a limited operation.
@@ -261,7 +261,7 @@ fn poll_lock<A: Acquisition, M: Limited>(
     if waiter.stage() == Stage::Idle {
         if limit.is_invalid() {
             waiter.set_done();
-            return Poll::Ready(Outcome::Reached(LimitReached::Invalid));
+            return Poll::Ready(Outcome::Invalid);
         }
         if M::MAY_HAVE_PASSED {
             if wait::try_acquire(lock) {
@@ -271,7 +271,7 @@ fn poll_lock<A: Acquisition, M: Limited>(
             // Before queueing: one that is late must not hold up, or be passed over by, anyone.
             if limit.has_passed() {
                 waiter.set_done();
-                return Poll::Ready(Outcome::Reached(LimitReached::Elapsed));
+                return Poll::Ready(Outcome::Elapsed);
             }
         }
     }
@@ -302,11 +302,7 @@ fn poll_waiting<A: Acquisition, M: Limited>(
     if sleep.as_pin_mut().is_none_or(|sleep| sleep.poll(cx).is_pending()) {
         return Poll::Pending;
     }
-    Poll::Ready(if wait::claim_or_leave(lock, waiter) {
-        Outcome::Owner
-    } else {
-        Outcome::Reached(LimitReached::Elapsed)
-    })
+    Poll::Ready(wait::claim_or_leave(lock, waiter).into())
 }
 
 impl<R: Request> fmt::Debug for Timeout<R>

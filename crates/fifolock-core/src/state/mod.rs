@@ -55,7 +55,7 @@ impl Word {
     /// The same word where somebody is queued, or nobody.
     #[inline(always)]
     pub(crate) fn with_queued(self, queued: bool) -> Self {
-        Self::from_ptr(self.ptr().map_addr(|bits| if queued { bits | QUEUED } else { bits & !QUEUED }))
+        Self::from_ptr(self.ptr().map_addr(|bits| bits & !QUEUED | usize::from(queued)))
     }
 
     /// The granted-unclaimed owner, or null. Only of a held word.
