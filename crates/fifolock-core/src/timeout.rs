@@ -102,7 +102,9 @@ where
         end_sleep(this.sleep);
         Poll::Ready(outcome.map_err(|outcome| match outcome {
             Outcome::Invalid => TimeoutError::InvalidTimeout,
-            Outcome::Elapsed | Outcome::Owner => TimeoutError::elapsed(R::KIND, Some(R::Platform::limit(this.timeout.0))),
+            Outcome::Elapsed | Outcome::Owner => {
+                TimeoutError::elapsed(R::KIND, Some(R::Platform::limit(this.timeout.0)))
+            }
         }))
     }
 }
