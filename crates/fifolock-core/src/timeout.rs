@@ -244,10 +244,10 @@ pub(crate) fn poll_limited<A: Acquisition, M: Limited>(
     cx: &mut Context<'_>,
 ) -> Poll<Outcome> {
     // Where already the first look is a section, all of it is one call.
-    if A::SHORTCUTS {
-        if let Poll::Ready(outcome) = poll_lock(lock, waiter, limit, cx) {
-            return Poll::Ready(outcome);
-        }
+    if A::SHORTCUTS
+        && let Poll::Ready(outcome) = poll_lock(lock, waiter, limit, cx)
+    {
+        return Poll::Ready(outcome);
     }
     poll_waiting(lock, waiter, limit, sleep, cx)
 }
@@ -292,10 +292,10 @@ fn poll_waiting<A: Acquisition, M: Limited>(
     mut sleep: Pin<&mut Option<M::Sleep>>,
     cx: &mut Context<'_>,
 ) -> Poll<Outcome> {
-    if !A::SHORTCUTS {
-        if let Poll::Ready(outcome) = poll_lock(lock, waiter, limit, cx) {
-            return Poll::Ready(outcome);
-        }
+    if !A::SHORTCUTS
+        && let Poll::Ready(outcome) = poll_lock(lock, waiter, limit, cx)
+    {
+        return Poll::Ready(outcome);
     }
     if sleep.is_none() {
         sleep.set(limit.sleep());
