@@ -2,6 +2,7 @@
 //!
 //! `--sizes` measures instead what the locks take of flash and RAM, and writes it into docs/BENCHMARKS.md.
 
+mod elf;
 mod sizes;
 
 use core::fmt::Write as _;

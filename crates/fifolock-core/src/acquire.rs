@@ -1,9 +1,11 @@
 //! The future of every lock operation.
 
 use crate::platform::Platform;
-use crate::queue::{Stage, Waiter, polled_after_ready};
+use crate::queue::{Waiter, polled_after_ready};
+use crate::timeout::{Limited, Outcome};
 use core::fmt;
 use core::future::Future;
+use core::hint::unreachable_unchecked;
 use core::pin::Pin;
 use core::task::{Context, Poll, ready};
 use pin_project_lite::pin_project;
@@ -20,6 +22,7 @@ impl<R: sealed::Operations> Request for R {}
 pub(crate) mod sealed {
     use super::{Context, Pin, Platform, Poll, Waiter};
     use crate::error::LockKind;
+    use crate::timeout::{Limited, Outcome};
 
     /// The lock's algorithm, as a request sees it.
     #[allow(unnameable_types, reason = "sealed")]
@@ -35,8 +38,14 @@ pub(crate) mod sealed {
         fn try_now(&self) -> bool;
         /// `Ready`: the caller owns what was requested.
         fn poll(&self, waiter: Pin<&Waiter>, cx: &mut Context<'_>) -> Poll<()>;
-        /// `true`: the caller owns what was requested. `false`: the waiter has left.
-        fn claim_or_leave(&self, waiter: Pin<&Waiter>) -> bool;
+        /// As `poll`, and polls a sleep while the caller has to wait.
+        fn poll_limited<M: Limited>(
+            &self,
+            waiter: Pin<&Waiter>,
+            limit: &M,
+            sleep: Pin<&mut Option<M::Sleep>>,
+            cx: &mut Context<'_>,
+        ) -> Poll<Outcome>;
         /// The waiter leaves; what it was granted is passed on.
         fn leave(&self, waiter: Pin<&Waiter>);
         /// Wraps what the caller owns.
@@ -92,42 +101,36 @@ impl<R: Request> Acquire<R> {
 
     /// # Safety
     ///
-    /// The caller owns what was requested, and the waiter is done.
+    /// The caller has just become the owner of what was requested, through this request; the waiter is done.
     #[inline(always)]
     unsafe fn guard(self: Pin<&mut Self>) -> R::Guard {
         match self.project().request.take() {
             // SAFETY: the caller owns it, as it promises.
             Some(request) => unsafe { request.into_guard() },
-            // Whoever owns anything got it through the request, just now.
-            None => polled_after_ready(),
+            // SAFETY: it owns it through the request, just now, and only this takes the request.
+            None => unsafe { unreachable_unchecked() },
         }
     }
 
-    /// Whether it was never polled.
+    /// Polls it, and while it has to wait its sleep. The outcome is an error if it is not `Owner`. It must not be polled again after `Ready`, of either kind.
     #[inline(always)]
-    pub(crate) fn is_new(&self) -> bool {
-        self.waiter.stage() == Stage::Idle
-    }
-
-    /// One attempt, without queueing. Only before the first poll.
-    pub(crate) fn try_now(self: Pin<&mut Self>) -> Option<R::Guard> {
+    pub(crate) fn poll_limited<M: Limited>(
+        mut self: Pin<&mut Self>,
+        limit: &M,
+        sleep: Pin<&mut Option<M::Sleep>>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<R::Guard, Outcome>> {
         let this = self.as_ref().project_ref();
-        if !this.request.as_ref().is_some_and(|request| request.try_now()) {
-            return None;
+        let outcome = match this.request {
+            Some(request) => ready!(request.poll_limited(this.waiter, limit, sleep, cx)),
+            None => polled_after_ready(),
+        };
+        if outcome == Outcome::Owner {
+            // SAFETY: `poll_limited` said so.
+            return Poll::Ready(Ok(unsafe { self.guard() }));
         }
-        this.waiter.get_ref().set_done();
-        // SAFETY: `try_now` said so.
-        Some(unsafe { self.guard() })
-    }
-
-    /// Ends the wait: with the guard, if it was granted meanwhile. After `None` it has left, and must not be polled.
-    pub(crate) fn claim_or_leave(self: Pin<&mut Self>) -> Option<R::Guard> {
-        let this = self.as_ref().project_ref();
-        if !this.request.as_ref().is_some_and(|request| request.claim_or_leave(this.waiter)) {
-            return None;
-        }
-        // SAFETY: `claim_or_leave` said so.
-        Some(unsafe { self.guard() })
+        *self.as_mut().project().request = None;
+        Poll::Ready(Err(outcome))
     }
 
     /// Ends the wait without the lock: what it was granted is passed on. It must not be polled afterwards.

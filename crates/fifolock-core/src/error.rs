@@ -2,7 +2,10 @@
 
 use core::error::Error;
 use core::fmt;
+use core::num::{NonZeroU32, NonZeroU64};
 use core::time::Duration;
+
+const NANOS: u64 = 1_000_000_000;
 
 /// What a lock operation waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +35,70 @@ impl fmt::Display for LockKind {
     }
 }
 
+/// How long a timed operation was allowed to wait, as its clock counts.
+///
+/// It is kept as it was given: chips without a divider need a kilobyte of code to make a [`Duration`] of ticks, which
+/// only those programs that look at it should carry.
+#[derive(Clone, Copy)]
+pub struct Limit(Units);
+
+#[derive(Clone, Copy)]
+enum Units {
+    Seconds { whole: u64, nanos: u32 },
+    Ticks { count: u64, hz: NonZeroU32 },
+}
+
+impl Limit {
+    /// So many ticks of a clock that ticks `hz` times in a second.
+    #[must_use]
+    #[inline(always)]
+    pub fn from_ticks(count: u64, hz: NonZeroU64) -> Self {
+        match NonZeroU32::try_from(hz) {
+            Ok(hz) => Self(Units::Ticks { count, hz }),
+            // The clock of no small chip, and its rate is a constant: elsewhere nothing of this is left.
+            Err(_) => {
+                let nanos = u128::from(count % hz) * u128::from(NANOS) / u128::from(hz.get());
+                Self(Units::Seconds { whole: count / hz, nanos: nanos as u32 })
+            }
+        }
+    }
+
+    /// The same as `core`'s duration, rounded down to nanoseconds.
+    #[must_use]
+    pub const fn to_core(self) -> Duration {
+        match self.0 {
+            Units::Seconds { whole, nanos } => Duration::new(whole, nanos),
+            Units::Ticks { count, hz } => {
+                let hz = hz.get() as u64;
+                // Less than a second of ticks, so less than 2³² of them: no overflow, and less than 10⁹ nanoseconds.
+                Duration::new(count / hz, (count % hz * NANOS / hz) as u32)
+            }
+        }
+    }
+}
+
+impl From<Duration> for Limit {
+    #[inline(always)]
+    fn from(duration: Duration) -> Self {
+        Self(Units::Seconds { whole: duration.as_secs(), nanos: duration.subsec_nanos() })
+    }
+}
+
+/// Equal if they are as `core`'s durations.
+impl PartialEq for Limit {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_core() == other.to_core()
+    }
+}
+
+impl Eq for Limit {}
+
+impl fmt::Debug for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.to_core().fmt(f)
+    }
+}
+
 /// A timed lock operation ended without the lock.
 ///
 /// Nothing is held, and the operation waits no longer: try again, or report.
@@ -42,7 +109,7 @@ pub enum TimeoutError {
     #[non_exhaustive]
     Elapsed {
         /// How long the operation was allowed to wait; `None` if it had a deadline.
-        timeout: Option<Duration>,
+        timeout: Option<Limit>,
         /// What it waited for.
         lock: LockKind,
     },
@@ -51,8 +118,18 @@ pub enum TimeoutError {
 }
 
 impl TimeoutError {
-    pub(crate) fn elapsed(lock: LockKind, timeout: Option<Duration>) -> Self {
+    #[inline(always)]
+    pub(crate) fn elapsed(lock: LockKind, timeout: Option<Limit>) -> Self {
         Self::Elapsed { timeout, lock }
+    }
+
+    /// How long the operation was allowed to wait; `None` if it had a deadline, or did not wait.
+    #[must_use]
+    pub const fn timeout(&self) -> Option<Duration> {
+        match self {
+            Self::Elapsed { timeout: Some(limit), .. } => Some(limit.to_core()),
+            Self::Elapsed { timeout: None, .. } | Self::InvalidTimeout => None,
+        }
     }
 
     /// Whether the time was over before the lock was granted.
@@ -97,3 +174,45 @@ impl fmt::Display for TryLockError {
 }
 
 impl Error for TryLockError {}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use super::*;
+    use std::string::ToString;
+
+    fn ticks(count: u64, hz: u64) -> Limit {
+        Limit::from_ticks(count, NonZeroU64::new(hz).expect("it ticks"))
+    }
+
+    #[test]
+    fn t3_ticks_are_as_long_as_they_were() {
+        for (count, hz, nanos) in [
+            (0, 1, 0),
+            (1, 1, 1_000_000_000),
+            (1, 32_768, 30_517),
+            (32_769, 32_768, 1_000_030_517),
+            (u64::MAX, 1_000_000, u128::from(u64::MAX) * 1000),
+            (u64::MAX, u64::from(u32::MAX), u128::from(u64::MAX) * 1_000_000_000 / u128::from(u32::MAX)),
+            (5_242_880_001, 5_242_880_000, 1_000_000_000),
+            (u64::MAX - 1, u64::MAX, 999_999_999),
+        ] {
+            assert_eq!(ticks(count, hz).to_core().as_nanos(), nanos, "{count} at {hz} Hz");
+        }
+        assert_eq!(ticks(u64::MAX, 1).to_core(), Duration::from_secs(u64::MAX));
+    }
+
+    #[test]
+    fn a_limit_is_the_same_in_other_units() {
+        let error = |limit: Limit| TimeoutError::elapsed(LockKind::Mutex, Some(limit));
+        let (ticked, plain) = (error(ticks(50, 1000)), error(Duration::from_millis(50).into()));
+        assert_eq!(ticked, plain);
+        assert_ne!(ticked, error(ticks(51, 1000)));
+        for error in [ticked, plain] {
+            assert_eq!(error.timeout(), Some(Duration::from_millis(50)));
+            assert_eq!(error.to_string(), "timed out waiting for mutex after 50ms");
+        }
+        assert_eq!(TimeoutError::elapsed(LockKind::Read, None).timeout(), None);
+    }
+}

@@ -114,7 +114,7 @@ use crate::permit::{Permit, Release};
 use crate::platform::{Platform, Timer};
 use crate::queue::Waiter;
 use crate::sync_shim::const_fn;
-use crate::timeout::{Deadline, Timeout};
+use crate::timeout::{self, Deadline, Limited, Outcome, Timeout};
 use crate::until::Until;
 use crate::wait::{self, Acquisition};
 use core::cell::UnsafeCell;
@@ -424,7 +424,7 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     /// A consistent snapshot. Taking it changes nothing and wakes nobody.
     pub fn state(&self) -> MutexState {
         let state = self.raw().state();
-        MutexState { locked: state.held, queued: state.queued as usize }
+        MutexState { locked: state.is_held(), queued: state.queued as usize }
     }
 
     /// The same mutex as one of another platform with the same raw lock: a library's lock, timed by its user's runtime.
@@ -524,9 +524,15 @@ impl<L: MutexHandle> Operations for Locking<L> {
         wait::poll(self.0.raw(), waiter, cx)
     }
 
-    #[inline]
-    fn claim_or_leave(&self, waiter: Pin<&Waiter>) -> bool {
-        wait::claim_or_leave(self.0.raw(), waiter)
+    #[inline(always)]
+    fn poll_limited<M: Limited>(
+        &self,
+        waiter: Pin<&Waiter>,
+        limit: &M,
+        sleep: Pin<&mut Option<M::Sleep>>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Outcome> {
+        timeout::poll_limited(self.0.raw(), waiter, limit, sleep, cx)
     }
 
     #[inline(always)]

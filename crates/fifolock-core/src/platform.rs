@@ -1,5 +1,6 @@
 //! What a lock stands on: its raw lock, and where there is one, its timer.
 
+use crate::error::Limit;
 use crate::raw::{self, RawLock};
 use core::fmt::Debug;
 use core::future::Future;
@@ -49,8 +50,14 @@ pub trait Timer: Platform {
         Self::to_core(duration).is_zero()
     }
 
-    /// The same span as `core`'s, for errors; [`time::Duration::MAX`] where it does not fit.
+    /// The same span as `core`'s; [`time::Duration::MAX`] where it does not fit.
     fn to_core(duration: Self::Duration) -> time::Duration;
+
+    /// The same span for an error, which it should cost nothing to make.
+    #[inline]
+    fn limit(duration: Self::Duration) -> Limit {
+        Self::to_core(duration).into()
+    }
 }
 
 /// The platform of programs on an operating system, with no runtime in particular.

@@ -27,6 +27,7 @@
 //! - **I4 (stage):** `stage` is touched only by who polls or drops the future, and they have it exclusively.
 //! - **I5 (no way back):** no pointer in a queue or a waiter points into a lock, so a lock whose waiters were forgotten
 //!   can move.
+//! - **I6 (written):** a waiter that has been queued has links, a slot and numbers.
 //!
 //! No `&mut Waiter` exists while it is linked: everything that changes is in a cell and reached through a shared
 //! reference or a raw pointer from the pinned place itself.
@@ -34,7 +35,7 @@
 use crate::sync_shim::{AtomicPtr, AtomicU8, Ordering, UnsafeCell};
 use core::fmt;
 use core::marker::PhantomPinned;
-use core::mem::ManuallyDrop;
+use core::mem::{ManuallyDrop, MaybeUninit};
 use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::pin::Pin;
 use core::ptr::{self, NonNull};
@@ -81,9 +82,10 @@ const GRANTED: u8 = 1;
 #[repr(align(8))]
 #[allow(unnameable_types, unreachable_pub, reason = "a parameter of a sealed trait")]
 pub struct Waiter {
-    links: UnsafeCell<Links>,
-    slot: Slot,
-    numbers: UnsafeCell<Numbers>,
+    // I6: the first three are written when it is queued. A free lock's poll doesn't pay for them.
+    links: UnsafeCell<MaybeUninit<Links>>,
+    slot: UnsafeCell<MaybeUninit<Slot>>,
+    numbers: UnsafeCell<MaybeUninit<Numbers>>,
     kind: UnsafeCell<Kind>,
     phase: AtomicU8,
     stage: UnsafeCell<Stage>,
@@ -120,11 +122,13 @@ struct Slot {
 // from another by two addresses, which are replaced by others only by that task itself.
 impl Slot {
     #[inline(always)]
-    fn new() -> Self {
-        Self { data: AtomicPtr::new(ptr::null_mut()), vtable: AtomicPtr::new(ptr::null_mut()) }
+    fn new(waker: Waker) -> Self {
+        let waker = ManuallyDrop::new(waker);
+        let vtable = ptr::from_ref(waker.vtable()).cast_mut();
+        Self { data: AtomicPtr::new(waker.data().cast_mut()), vtable: AtomicPtr::new(vtable) }
     }
 
-    /// Puts a waker in. What was there must have been taken.
+    /// Puts another waker in. What was there must have been taken.
     #[inline(always)]
     fn put(&self, waker: Waker) {
         let waker = ManuallyDrop::new(waker);
@@ -163,9 +167,9 @@ impl Waiter {
     #[inline(always)]
     pub(crate) fn new() -> Self {
         Self {
-            links: UnsafeCell::new(Links { prev: ptr::null(), next: ptr::null() }),
-            slot: Slot::new(),
-            numbers: UnsafeCell::new(Numbers { number: 0, strike: 0, looks: 0 }),
+            links: UnsafeCell::new(MaybeUninit::uninit()),
+            slot: UnsafeCell::new(MaybeUninit::uninit()),
+            numbers: UnsafeCell::new(MaybeUninit::uninit()),
             kind: UnsafeCell::new(Kind::Write),
             phase: AtomicU8::new(WAITING),
             stage: UnsafeCell::new(Stage::Idle),
@@ -198,36 +202,51 @@ impl Waiter {
         self.phase.load(Ordering::Relaxed) == GRANTED
     }
 
+    /// # Safety
+    ///
+    /// It has been queued.
+    #[inline(always)]
+    unsafe fn slot(&self) -> &Slot {
+        // SAFETY: I6, as the caller promises; what is in it are atomics.
+        self.slot.with(|slot| unsafe { &*slot.cast::<Slot>() })
+    }
+
     /// Whether the waker stored last wakes the same task as `waker`. Only for the owner of a queued waiter.
     #[inline(always)]
     pub(crate) fn will_wake(&self, waker: &Waker) -> bool {
         debug_assert_eq!(self.stage(), Stage::Queued);
-        self.slot.is_of(waker.data(), waker.vtable())
+        // SAFETY: queued.
+        unsafe { self.slot() }.is_of(waker.data(), waker.vtable())
     }
 
     /// Whether both were stored by the same task, as far as the addresses of their wakers tell.
+    ///
+    /// # Safety
+    ///
+    /// Both have been queued.
     #[inline(always)]
-    fn is_of_task(&self, other: &Self) -> bool {
-        let slot = &other.slot;
-        self.slot.is_of(slot.data.load(Ordering::Relaxed), slot.vtable.load(Ordering::Relaxed))
+    unsafe fn is_of_task(&self, other: &Self) -> bool {
+        // SAFETY: as the caller promises.
+        let (own, slot) = unsafe { (self.slot(), other.slot()) };
+        own.is_of(slot.data.load(Ordering::Relaxed), slot.vtable.load(Ordering::Relaxed))
     }
 
     /// # Safety
     ///
-    /// In a section.
+    /// In a section; it has been queued.
     #[inline(always)]
     unsafe fn numbers(&self) -> Numbers {
-        // SAFETY: I2, as the caller promises.
-        self.numbers.with(|numbers| unsafe { *numbers })
+        // SAFETY: I2, I6, as the caller promises.
+        self.numbers.with(|numbers| unsafe { *numbers.cast::<Numbers>() })
     }
 
     /// # Safety
     ///
-    /// In a section.
+    /// In a section; it has been queued.
     #[inline(always)]
     unsafe fn update(&self, f: impl FnOnce(&mut Numbers)) {
-        // SAFETY: I2, as the caller promises: the only reference.
-        self.numbers.with_mut(|numbers| f(unsafe { &mut *numbers }));
+        // SAFETY: I2, I6, as the caller promises: the only reference.
+        self.numbers.with_mut(|numbers| f(unsafe { &mut *numbers.cast::<Numbers>() }));
     }
 
     /// # Safety
@@ -252,24 +271,24 @@ impl Waiter {
 
     #[inline(always)]
     fn links(&self) -> Links {
-        // SAFETY: I2, the caller is in a section.
-        self.links.with(|links| unsafe { *links })
+        // SAFETY: I2, the caller is in a section; the waiter is linked, so they were written.
+        self.links.with(|links| unsafe { *links.cast::<Links>() })
     }
 
     #[inline(always)]
     fn set_links(&self, to: Links) {
         // SAFETY: I2, the caller is in a section.
-        self.links.with_mut(|links| unsafe { *links = to });
+        self.links.with_mut(|links| unsafe { *links.cast::<Links>() = to });
     }
 
     fn set_prev(&self, to: *const Waiter) {
         // SAFETY: I2, the caller is in a section.
-        self.links.with_mut(|links| unsafe { (*links).prev = to });
+        self.links.with_mut(|links| unsafe { (*links.cast::<Links>()).prev = to });
     }
 
     fn set_next(&self, to: *const Waiter) {
         // SAFETY: I2, the caller is in a section.
-        self.links.with_mut(|links| unsafe { (*links).next = to });
+        self.links.with_mut(|links| unsafe { (*links.cast::<Links>()).next = to });
     }
 }
 
@@ -465,8 +484,13 @@ impl WaitQueue {
         waiter.set_stage(Stage::Queued);
         // SAFETY: I2, as the caller promises.
         waiter.kind.with_mut(|slot| unsafe { *slot = kind });
+        // SAFETY: in no ring, so nobody else knows the slot.
+        waiter.slot.with_mut(|slot| unsafe { slot.cast::<Slot>().write(Slot::new(waker)) });
+        let numbers = Numbers { number: ticket, strike: 0, looks: 0 };
+        // SAFETY: I2, as the caller promises.
+        waiter.numbers.with_mut(|slot| unsafe { slot.cast::<Numbers>().write(numbers) });
         // SAFETY: pinned, and in no ring.
-        unsafe { self.link(Node::of(waiter), waker, ticket) };
+        unsafe { self.link(Node::of(waiter)) };
     }
 
     /// A granted waiter waits again, with the waker to wake it by.
@@ -481,24 +505,23 @@ impl WaitQueue {
         debug_assert!(waiter.is_granted(), "only a granted waiter can be robbed");
         // Ordering: Relaxed, as in `grant_first`.
         waiter.phase.store(WAITING, Ordering::Relaxed);
+        // SAFETY: granted, so it was queued, and its waker was taken.
+        unsafe { waiter.slot() }.put(waker);
+        // SAFETY: I2, as the caller promises.
+        unsafe { waiter.update(|numbers| numbers.number = ticket) };
         // SAFETY: pinned, and in no ring.
-        unsafe { self.link(node, waker, ticket) };
+        unsafe { self.link(node) };
     }
 
     /// # Safety
     ///
-    /// As `link_last`; the slot's waker has been taken, or there was none.
+    /// As `link_last`.
     #[inline(always)]
-    unsafe fn link(&mut self, node: Node, waker: Waker, ticket: u32) {
-        // SAFETY: alive, as the caller promises.
-        let waiter = unsafe { node.waiter() };
-        waiter.slot.put(waker);
-        // SAFETY: I2, as the caller promises.
-        unsafe { waiter.update(|numbers| numbers.number = ticket) };
+    unsafe fn link(&mut self, node: Node) {
         // SAFETY: as the caller promises.
         unsafe { self.0.link_last(node) };
         // SAFETY: linked in the line above.
-        if unsafe { waiter.kind() } == Kind::Upgrade {
+        if unsafe { node.kind() } == Kind::Upgrade {
             // Last in a ring is just before the first.
             self.0.head = node.as_ptr();
         }
@@ -514,7 +537,7 @@ impl WaitQueue {
         let waiter = unsafe { first.waiter() };
         debug_assert!(!waiter.is_granted(), "granted twice");
         // SAFETY: I3: it waited, so the slot's waker is its own, and leaves with this.
-        let waker = unsafe { waiter.slot.take() };
+        let waker = unsafe { waiter.slot().take() };
         // SAFETY: I2.
         unsafe { waiter.update(|numbers| numbers.number = grant) };
         // Ordering: Relaxed. The end of the section, or the word that it stores, publishes it: see `is_granted`.
@@ -533,7 +556,7 @@ impl WaitQueue {
         // SAFETY: linked here, as the caller promises.
         unsafe { self.0.unlink(Node::of(waiter)) };
         // SAFETY: I3: it waited, so the slot's waker is its own, and leaves with this.
-        unsafe { waiter.slot.take() }
+        unsafe { waiter.slot().take() }
     }
 
     /// The waiter takes a grant over, and the robbed one its place in the queue and its waker.
@@ -552,7 +575,9 @@ impl WaitQueue {
         let other = unsafe { robbed.waiter() };
         debug_assert!(other.is_granted() && !waiter.is_granted(), "a grant goes from who has it to who waits");
         // SAFETY: I3: it waits, so the slot's waker is its own, and goes to the other's slot.
-        other.slot.put(unsafe { waiter.slot.take() });
+        let waker = unsafe { waiter.slot().take() };
+        // SAFETY: granted, so it was queued, and its waker was taken.
+        unsafe { other.slot() }.put(waker);
         // SAFETY: I2.
         let ticket = unsafe { waiter.ticket() };
         // SAFETY: I2.
@@ -573,8 +598,9 @@ impl WaitQueue {
 pub(crate) unsafe fn replace_waker(waiter: Pin<&Waiter>, waker: Waker) -> Waker {
     debug_assert!(!waiter.is_granted(), "a granted waiter is in no wait queue");
     // SAFETY: I3: it waits, so the slot's waker is its own.
-    let old = unsafe { waiter.slot.take() };
-    waiter.slot.put(waker);
+    let old = unsafe { waiter.slot().take() };
+    // SAFETY: as above, and it has just been taken.
+    unsafe { waiter.slot() }.put(waker);
     old
 }
 
@@ -598,7 +624,8 @@ pub(crate) enum Found {
 pub(crate) unsafe fn find_granted(waiter: Pin<&Waiter>, granted: Node) -> Found {
     // SAFETY: unclaimed, so its future has not ended.
     let other = unsafe { granted.waiter() };
-    if !waiter.is_of_task(other) {
+    // SAFETY: one waits, the other was granted: both were queued.
+    if !unsafe { waiter.is_of_task(other) } {
         return Found::Nothing;
     }
     // SAFETY: I2.

@@ -106,6 +106,7 @@ mod upgradable;
 #[cfg(all(feature = "alloc", target_has_atomic = "ptr"))]
 mod upgradable_owned;
 
+pub use crate::state::rwlock::RwLockPolicy;
 pub use guard::{RwLockMappedWriteGuard, RwLockWriteGuard};
 #[cfg(all(feature = "alloc", target_has_atomic = "ptr"))]
 #[cfg_attr(docsrs, doc(cfg(feature = "alloc")))]
@@ -113,11 +114,11 @@ pub use owned::{
     OwnedRwLockMappedWriteGuard, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, ReadOwned, ReadOwnedDeadline,
     ReadOwnedTimeout, WriteOwned, WriteOwnedDeadline, WriteOwnedTimeout,
 };
-pub use crate::state::rwlock::RwLockPolicy;
 pub use read_guard::RwLockReadGuard;
 pub use request::{Reading, ReadingUpgradable, Upgrading, Writing};
 pub use upgradable::{
-    RwLockUpgradableReadGuard, UpgradableRead, UpgradableReadDeadline, UpgradableReadTimeout, UpgradableReadUntil, Upgrade,
+    RwLockUpgradableReadGuard, UpgradableRead, UpgradableReadDeadline, UpgradableReadTimeout, UpgradableReadUntil,
+    Upgrade,
 };
 #[cfg(all(feature = "alloc", target_has_atomic = "ptr"))]
 #[cfg_attr(docsrs, doc(cfg(feature = "alloc")))]

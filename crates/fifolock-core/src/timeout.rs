@@ -3,11 +3,13 @@
 use crate::acquire::{Acquire, Request};
 use crate::error::TimeoutError;
 use crate::platform::Timer;
+use crate::queue::{Stage, Waiter};
+use crate::wait::{self, Acquisition};
 use core::fmt;
 use core::future::Future;
+use core::mem;
 use core::pin::Pin;
-use core::task::{Context, Poll};
-use core::time;
+use core::task::{Context, Poll, ready};
 use pin_project_lite::pin_project;
 
 type Duration<R> = <<R as crate::acquire::sealed::Operations>::Platform as Timer>::Duration;
@@ -35,7 +37,7 @@ pin_project! {
         // Before the sleep: a waiter leaves the queue before its sleep is dropped.
         #[pin]
         acquire: Acquire<R>,
-        timeout: Duration<R>,
+        timeout: Within<R::Platform>,
         #[pin]
         sleep: Option<Sleep<R>>,
     }
@@ -61,7 +63,7 @@ pin_project! {
     {
         #[pin]
         acquire: Acquire<R>,
-        deadline: Instant<R>,
+        deadline: Until<R::Platform>,
         #[pin]
         sleep: Option<Sleep<R>>,
     }
@@ -73,7 +75,7 @@ where
 {
     #[inline]
     pub(crate) fn new(request: R, timeout: Duration<R>) -> Self {
-        Self { acquire: Acquire::new(request), timeout, sleep: None }
+        Self { acquire: Acquire::new(request), timeout: Within(timeout), sleep: None }
     }
 }
 
@@ -83,7 +85,7 @@ where
 {
     #[inline]
     pub(crate) fn new(request: R, deadline: Instant<R>) -> Self {
-        Self { acquire: Acquire::new(request), deadline, sleep: None }
+        Self { acquire: Acquire::new(request), deadline: Until(deadline), sleep: None }
     }
 }
 
@@ -93,20 +95,17 @@ where
 {
     type Output = Result<R::Guard, TimeoutError>;
 
-    #[inline]
+    #[inline(always)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
-        let timeout = *this.timeout;
-        if this.acquire.is_new() && R::Platform::is_zero(timeout) {
-            this.acquire.give_up();
-            return Poll::Ready(Err(TimeoutError::InvalidTimeout));
-        }
-        if let Poll::Ready(guard) = this.acquire.as_mut().poll(cx) {
-            this.sleep.set(None);
-            return Poll::Ready(Ok(guard));
-        }
-        poll_sleep(this.acquire, this.sleep, cx, || R::Platform::sleep(timeout))
-            .map(|guard| guard.ok_or_else(|| elapsed::<R>(Some(R::Platform::to_core(timeout)))))
+        let outcome = ready!(this.acquire.poll_limited(this.timeout, this.sleep.as_mut(), cx));
+        end_sleep(this.sleep);
+        Poll::Ready(outcome.map_err(|outcome| match outcome {
+            Outcome::Invalid => TimeoutError::InvalidTimeout,
+            Outcome::Elapsed | Outcome::Owner => {
+                TimeoutError::elapsed(R::KIND, Some(R::Platform::limit(this.timeout.0)))
+            }
+        }))
     }
 }
 
@@ -116,54 +115,196 @@ where
 {
     type Output = Result<R::Guard, TimeoutError>;
 
-    #[inline]
+    #[inline(always)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
-        let deadline = *this.deadline;
-        if this.acquire.is_new() {
-            if let Some(guard) = this.acquire.as_mut().try_now() {
-                return Poll::Ready(Ok(guard));
+        let outcome = ready!(this.acquire.poll_limited(this.deadline, this.sleep.as_mut(), cx));
+        end_sleep(this.sleep);
+        Poll::Ready(outcome.map_err(|_| TimeoutError::elapsed(R::KIND, None)))
+    }
+}
+
+/// A sleep ends with the operation, not when its future is dropped. One without a destructor is nothing but its bytes.
+#[inline(always)]
+fn end_sleep<S>(mut sleep: Pin<&mut Option<S>>) {
+    if mem::needs_drop::<S>() {
+        sleep.set(None);
+    }
+}
+
+/// What limits a wait.
+#[allow(unnameable_types, unreachable_pub, reason = "in the signature of a sealed trait")]
+pub trait Limited: Copy {
+    /// The runtime's sleep.
+    type Sleep: Future;
+    /// Whether [`has_passed`](Self::has_passed) is to be asked.
+    const MAY_HAVE_PASSED: bool;
+
+    /// Whether it is refused, before anything is tried.
+    fn is_invalid(self) -> bool;
+    /// Whether it allows no wait any more.
+    fn has_passed(self) -> bool;
+    /// Sleeps until it is reached; `None` if that is never.
+    fn sleep(self) -> Option<Self::Sleep>;
+}
+
+/// A span of time, from the first poll.
+#[derive(Debug)]
+#[allow(unnameable_types, unreachable_pub, reason = "in the signature of a sealed trait")]
+pub struct Within<P: Timer>(P::Duration);
+
+/// A point in time.
+#[derive(Debug)]
+#[allow(unnameable_types, unreachable_pub, reason = "in the signature of a sealed trait")]
+pub struct Until<P: Timer>(P::Instant);
+
+impl<P: Timer> Clone for Within<P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P: Timer> Copy for Within<P> {}
+
+impl<P: Timer> Clone for Until<P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P: Timer> Copy for Until<P> {}
+
+impl<P: Timer> Limited for Within<P> {
+    type Sleep = P::Sleep;
+    const MAY_HAVE_PASSED: bool = false;
+
+    #[inline(always)]
+    fn is_invalid(self) -> bool {
+        P::is_zero(self.0)
+    }
+
+    #[inline(always)]
+    fn has_passed(self) -> bool {
+        false
+    }
+
+    #[inline(always)]
+    fn sleep(self) -> Option<P::Sleep> {
+        P::sleep(self.0)
+    }
+}
+
+impl<P: Timer> Limited for Until<P> {
+    type Sleep = P::Sleep;
+    const MAY_HAVE_PASSED: bool = true;
+
+    #[inline(always)]
+    fn is_invalid(self) -> bool {
+        false
+    }
+
+    #[inline(always)]
+    fn has_passed(self) -> bool {
+        P::now() >= self.0
+    }
+
+    #[inline(always)]
+    fn sleep(self) -> Option<P::Sleep> {
+        P::sleep_until(self.0)
+    }
+}
+
+/// How a limited wait ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(unnameable_types, unreachable_pub, reason = "in the signature of a sealed trait")]
+pub enum Outcome {
+    /// The time is over, and the caller is in no queue.
+    Elapsed,
+    /// The caller owns what it waited for.
+    Owner,
+    /// It was no limit to begin with, and nothing was tried.
+    Invalid,
+}
+
+impl From<bool> for Outcome {
+    /// Whether the caller owns it when the time is over.
+    #[inline(always)]
+    fn from(owns: bool) -> Self {
+        if owns { Self::Owner } else { Self::Elapsed }
+    }
+}
+
+/// Polls a limited operation.
+#[inline(always)]
+pub(crate) fn poll_limited<A: Acquisition, M: Limited>(
+    lock: &A,
+    waiter: Pin<&Waiter>,
+    limit: &M,
+    sleep: Pin<&mut Option<M::Sleep>>,
+    cx: &mut Context<'_>,
+) -> Poll<Outcome> {
+    // Where already the first look is a section, all of it is one call.
+    if A::SHORTCUTS
+        && let Poll::Ready(outcome) = poll_lock(lock, waiter, limit, cx)
+    {
+        return Poll::Ready(outcome);
+    }
+    poll_waiting(lock, waiter, limit, sleep, cx)
+}
+
+/// Polls the operation without its sleep.
+#[inline(always)]
+fn poll_lock<A: Acquisition, M: Limited>(
+    lock: &A,
+    waiter: Pin<&Waiter>,
+    limit: &M,
+    cx: &mut Context<'_>,
+) -> Poll<Outcome> {
+    if waiter.stage() == Stage::Idle {
+        if limit.is_invalid() {
+            waiter.set_done();
+            return Poll::Ready(Outcome::Invalid);
+        }
+        if M::MAY_HAVE_PASSED {
+            if wait::try_acquire(lock) {
+                waiter.set_done();
+                return Poll::Ready(Outcome::Owner);
             }
             // Before queueing: one that is late must not hold up, or be passed over by, anyone.
-            if R::Platform::now() >= deadline {
-                this.acquire.give_up();
-                return Poll::Ready(Err(elapsed::<R>(None)));
+            if limit.has_passed() {
+                waiter.set_done();
+                return Poll::Ready(Outcome::Elapsed);
             }
         }
-        if let Poll::Ready(guard) = this.acquire.as_mut().poll(cx) {
-            this.sleep.set(None);
-            return Poll::Ready(Ok(guard));
-        }
-        poll_sleep(this.acquire, this.sleep, cx, || R::Platform::sleep_until(deadline))
-            .map(|guard| guard.ok_or_else(|| elapsed::<R>(None)))
     }
+    wait::poll(lock, waiter, cx).map(|()| Outcome::Owner)
 }
 
-/// Polls the sleep of an operation that has to wait. `Ready(None)`: its time is over, and it has left the queue.
+/// Polls the sleep of an operation that has to wait.
 ///
-/// The timer is foreign code: the grant may come while it is made or polled, and then the guard is the outcome.
+/// The timer is foreign code: the grant may come while it is made or polled, and then owning the lock is the outcome.
 #[cold]
-fn poll_sleep<R: Request, S: Future>(
-    acquire: Pin<&mut Acquire<R>>,
-    mut sleep: Pin<&mut Option<S>>,
+#[inline(never)]
+fn poll_waiting<A: Acquisition, M: Limited>(
+    lock: &A,
+    waiter: Pin<&Waiter>,
+    limit: &M,
+    mut sleep: Pin<&mut Option<M::Sleep>>,
     cx: &mut Context<'_>,
-    make: impl FnOnce() -> Option<S>,
-) -> Poll<Option<R::Guard>> {
+) -> Poll<Outcome> {
+    if !A::SHORTCUTS
+        && let Poll::Ready(outcome) = poll_lock(lock, waiter, limit, cx)
+    {
+        return Poll::Ready(outcome);
+    }
     if sleep.is_none() {
-        sleep.set(make());
+        sleep.set(limit.sleep());
     }
     // None still: the clock ends before the wait may. The next poll finds the same.
-    if sleep.as_mut().as_pin_mut().is_none_or(|sleep| sleep.poll(cx).is_pending()) {
+    if sleep.as_pin_mut().is_none_or(|sleep| sleep.poll(cx).is_pending()) {
         return Poll::Pending;
     }
-    let outcome = acquire.claim_or_leave();
-    sleep.set(None);
-    Poll::Ready(outcome)
-}
-
-#[cold]
-fn elapsed<R: Request>(timeout: Option<time::Duration>) -> TimeoutError {
-    TimeoutError::elapsed(R::KIND, timeout)
+    Poll::Ready(wait::claim_or_leave(lock, waiter).into())
 }
 
 impl<R: Request> fmt::Debug for Timeout<R>
@@ -171,7 +312,7 @@ where
     R::Platform: Timer,
 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Timeout").field("waits_for", &R::KIND).field("timeout", &self.timeout).finish_non_exhaustive()
+        f.debug_struct("Timeout").field("waits_for", &R::KIND).field("timeout", &self.timeout.0).finish_non_exhaustive()
     }
 }
 
@@ -182,7 +323,7 @@ where
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Deadline")
             .field("waits_for", &R::KIND)
-            .field("deadline", &self.deadline)
+            .field("deadline", &self.deadline.0)
             .finish_non_exhaustive()
     }
 }

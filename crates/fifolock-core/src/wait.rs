@@ -19,6 +19,9 @@ use core::task::{Context, Poll, Waker};
 /// The functions without `self` run inside a section, and only move things around; foreign code is called by the
 /// functions of this module, outside.
 pub(crate) trait Acquisition {
+    /// Whether the lock's word can be looked at and changed without a section. If not, the shortcuts below do nothing, and
+    /// the code that would try them is left out.
+    const SHORTCUTS: bool;
     /// What a section works on.
     type Section<'s>;
     /// What a section took out of the waiters that it granted, to be woken.
@@ -42,6 +45,18 @@ pub(crate) trait Acquisition {
 
     /// Acquires, if the policy lets a newcomer in.
     fn enter(section: &mut Self::Section<'_>) -> bool;
+    /// A newcomer enters, or a queued waiter claims, if that can be.
+    #[inline(always)]
+    fn own(section: &mut Self::Section<'_>, waiter: Pin<&Waiter>, queued: bool) -> bool {
+        if !queued {
+            return Self::enter(section);
+        }
+        let granted = Self::is_granted(section, waiter);
+        if granted {
+            Self::claim(section, waiter);
+        }
+        granted
+    }
     /// Queues a newcomer that has to wait, or gives the waker back: there are too many.
     ///
     /// # Safety
@@ -96,29 +111,26 @@ fn try_slow<A: Acquisition>(lock: &A) -> bool {
 /// Polls an operation. Who gets `Ready` owns what it waited for.
 #[inline(always)]
 pub(crate) fn poll<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, cx: &mut Context<'_>) -> Poll<()> {
-    match waiter.stage() {
-        Stage::Idle if lock.try_fast() => {
-            waiter.set_done();
-            Poll::Ready(())
+    if A::SHORTCUTS {
+        match waiter.stage() {
+            Stage::Idle => {
+                if lock.try_fast() {
+                    waiter.set_done();
+                    return Poll::Ready(());
+                }
+            }
+            Stage::Queued if waiter.is_granted() => {
+                if lock.claim_fast(waiter) {
+                    waiter.set_done();
+                    return Poll::Ready(());
+                }
+            }
+            // Should a grant be under way, its wake is still to come.
+            Stage::Queued if waiter.will_wake(cx.waker()) && !lock.may_be_unclaimed() => return Poll::Pending,
+            Stage::Queued | Stage::Done => {}
         }
-        Stage::Idle => poll_slow(lock, waiter, cx.waker()),
-        Stage::Queued => poll_queued(lock, waiter, cx.waker()),
-        Stage::Done => polled_after_ready(),
     }
-}
-
-#[inline]
-fn poll_queued<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, waker: &Waker) -> Poll<()> {
-    if waiter.is_granted() {
-        if lock.claim_fast(waiter) {
-            waiter.set_done();
-            return Poll::Ready(());
-        }
-    } else if waiter.will_wake(waker) && !lock.may_be_unclaimed() {
-        // Should a grant be under way, its wake is still to come.
-        return Poll::Pending;
-    }
-    poll_slow(lock, waiter, waker)
+    poll_slow(lock, waiter, cx.waker())
 }
 
 /// What a section has done for a polled waiter.
@@ -142,22 +154,26 @@ enum Step {
 /// | granted to the caller | owned by the caller |
 /// | waiting, waker a | waiting, waker b; a is dropped |
 /// | waiting, and its task has stopped polling the granted waiter | owned by the caller: a rescue |
+///
+/// One function for all of them, and one section in it: this is the largest part of what a lock takes of flash.
 #[cold]
 #[inline(never)]
 fn poll_slow<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, waker: &Waker) -> Poll<()> {
-    // Clones are foreign code, so they are made between sections, and only if a section can't do without.
-    let mut spare = None;
-    if waiter.stage() == Stage::Idle && !lock.may_enter() {
-        spare = Some(waker.clone());
-    }
+    let queued = match waiter.stage() {
+        Stage::Idle => false,
+        Stage::Queued => true,
+        Stage::Done => polled_after_ready(),
+    };
+    // Clones are foreign code, so they are made between sections: at once for a newcomer who seems to have to wait, else if
+    // a section can't do without. The lock may be free again after it.
+    let mut spare = (!queued && !lock.may_enter()).then(|| waker.clone());
     loop {
         let mut wakers = A::Wakers::default();
         let mut old = None;
-        let step = lock.section(|section| poll_in::<A>(section, waiter, waker, &mut spare, &mut old, &mut wakers));
+        let step =
+            lock.section(|section| poll_in::<A>(section, waiter, queued, waker, &mut spare, &mut old, &mut wakers));
         match step {
-            Step::NeedsWaker => {
-                spare = Some(waker.clone());
-            }
+            Step::NeedsWaker => spare = Some(waker.clone()),
             Step::Owner => {
                 waiter.set_done();
                 // Foreign code may panic: then the caller is the owner no more.
@@ -186,24 +202,22 @@ fn poll_slow<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, waker: &Waker) -> P
 fn poll_in<A: Acquisition>(
     section: &mut A::Section<'_>,
     waiter: Pin<&Waiter>,
+    queued: bool,
     waker: &Waker,
     spare: &mut Option<Waker>,
     old: &mut Option<Waker>,
     wakers: &mut A::Wakers,
 ) -> Step {
-    if waiter.stage() == Stage::Idle {
-        if A::enter(section) {
-            return Step::Owner;
-        }
+    if A::own(section, waiter, queued) {
+        return Step::Owner;
+    }
+    if !queued {
         let Some(waker) = spare.take() else { return Step::NeedsWaker };
         // SAFETY: I1, I2: in a section, by the polled future, whose drop unlinks it.
         if let Err(TooMany(full, waker)) = unsafe { A::enqueue(section, waiter, waker) } {
             *spare = Some(waker);
             return Step::Full(full);
         }
-    } else if A::is_granted(section, waiter) {
-        A::claim(section, waiter);
-        return Step::Owner;
     } else if !waiter.will_wake(waker) {
         let Some(waker) = spare.take() else { return Step::NeedsWaker };
         // SAFETY: I2, I3: in a section, by the polled future; queued and not granted, so it waits.
@@ -217,17 +231,14 @@ fn poll_in<A: Acquisition>(
     }
 }
 
-/// Ends a wait that is not wanted any longer, unless it has been granted: then it is claimed.
+/// Ends a wait that is not wanted any longer, unless it has been granted: then it is claimed. Only of a queued waiter.
 ///
 /// `true`: the caller owns it. `false`: the waiter has left, and whom it blocked was granted and woken.
 #[cold]
 #[inline(never)]
 pub(crate) fn claim_or_leave<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>) -> bool {
-    let queued = waiter.stage() == Stage::Queued;
+    debug_assert_eq!(waiter.stage(), Stage::Queued, "it waits for nothing");
     waiter.set_done();
-    if !queued {
-        return false;
-    }
     let mut wakers = A::Wakers::default();
     let left = lock.section(|section| {
         if A::is_granted(section, waiter) {

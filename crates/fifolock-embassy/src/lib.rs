@@ -44,8 +44,10 @@
 #![deny(unsafe_code)]
 
 use core::marker::PhantomData;
+use core::num::NonZeroU64;
 use embassy_sync::blocking_mutex::raw::RawMutex;
 use embassy_time::{Duration, Instant, TICK_HZ, Timer as Sleep};
+use fifolock_core::error::Limit;
 use fifolock_core::platform::{Platform, Timer};
 use fifolock_core::raw::{CellLock, Exclusion};
 
@@ -79,10 +81,13 @@ impl<M: RawMutex + 'static> Timer for Embassy<M> {
     }
 
     fn to_core(duration: Duration) -> core::time::Duration {
-        const NANOS: u64 = 1_000_000_000;
-        let (secs, ticks) = (duration.as_ticks() / TICK_HZ, duration.as_ticks() % TICK_HZ);
-        // Less than a second of ticks: no overflow below 18 GHz, and less than 10⁹ nanoseconds.
-        core::time::Duration::new(secs, (ticks * NANOS / TICK_HZ) as u32)
+        Self::limit(duration).to_core()
+    }
+
+    #[inline]
+    fn limit(duration: Duration) -> Limit {
+        const HZ: NonZeroU64 = NonZeroU64::new(TICK_HZ).expect("a clock ticks");
+        Limit::from_ticks(duration.as_ticks(), HZ)
     }
 }
 

@@ -1,6 +1,10 @@
-//! The program whose size is measured: three tasks that take turns, and one that looks in without waiting.
+//! The programs whose size is measured.
 //!
-//! It prints without formatting and panics without a message, as small firmware does.
+//! - [`program!`]: three tasks of one kind take turns, and one looks in without waiting. A lock is taken at one place.
+//! - [`bus!`]: three tasks, each with code of its own, share a bus. A lock is taken at three places; in its longer form
+//!   each task also writes into a log behind a second lock, and locks are taken at six places, over two kinds of data.
+//!
+//! They print without formatting and panic without a message, as small firmware does.
 
 #![no_std]
 
@@ -8,6 +12,9 @@ use core::panic::PanicInfo;
 
 use embassy_sync::blocking_mutex::raw::CriticalSectionRawMutex;
 use embassy_time::Duration;
+
+pub mod bus;
+pub mod unlocked;
 
 pub type Raw = CriticalSectionRawMutex;
 
@@ -30,7 +37,7 @@ fn panic(_: &PanicInfo<'_>) -> ! {
     board::exit(101)
 }
 
-/// The program. `lock` acquires, or gives up this turn; `try_lock` is an option of what `lock` gives; `add` adds one to
+/// The program with one place. `lock` acquires, or gives up this turn; `try_lock` is an option of what `lock` gives; `add` adds one to
 /// what that guards, and returns it.
 #[macro_export]
 macro_rules! program {

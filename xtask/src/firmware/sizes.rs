@@ -3,6 +3,7 @@
 use core::fmt::Write as _;
 use std::fs;
 
+use super::elf::Elf;
 use super::{BOARDS, Board, Firmware};
 use crate::context::{Context, Failure, OrElse as _, Outcome, Result};
 
@@ -15,11 +16,37 @@ const PAGE: &str = "docs/BENCHMARKS.md";
 const BEGIN: &str = "<!-- What follows is written by `cargo xtask firmware --sizes`. -->";
 const END: &str = "<!-- Here ends what `cargo xtask firmware --sizes` writes. -->";
 
-/// The program's two forms, each with ours and with embassy-sync's mutex.
-const FORMS: [(&str, &str, &str); 2] = [
-    ("`lock`, `try_lock`", "fifolock", "embassy_sync"),
-    ("the same, with timeouts", "fifolock_timeout", "embassy_sync_timeout"),
-];
+/// The programs: what each does, and what its images' names end in.
+const PROGRAMS: [(&str, &str); 3] =
+    [("one place, and a `try_lock`", ""), ("three places", "_3"), ("six places, two kinds of data", "_6")];
+
+/// Their forms: how they lock, and how the images' names go on after the mutex.
+const FORMS: [(&str, &str); 2] = [("`lock`", ""), ("timeouts", "_timeout")];
+
+/// The mutexes, as the tables and the images call them.
+const MUTEXES: [(&str, &str); 2] = [("fifolock", "fifolock"), ("embassy-sync", "embassy_sync")];
+
+/// What the tables are about, and why they look as they do.
+const PROSE: &str = "\
+Programs without a lock, with fifolock's mutex, and with embassy-sync's; what differs is the lock's. Three tasks of one kind
+take turns and another looks in with `try_lock` (one place in the code to lock), or three tasks with code of their own share a
+bus (three places), or each of these also writes into a log behind a second mutex (six places, two kinds of data). With
+timeouts it is `lock_timeout`, and embassy-time's `with_timeout` around `lock`. Raw mutex: `CriticalSectionRawMutex`;
+`opt-level = \"s\"`, LTO, no messages.
+
+fifolock's share has a part that comes once, and a smaller one for each place that locks. embassy-sync's comes with each
+place: its `lock` is an `async fn` that is compiled where it is awaited, and there is little to share, since its mutex is a
+flag and the waker of whoever asked last; those displaced are woken to ask again. What comes once here is the queue:
+
+- `poll_slow`: a waiter is linked behind the others, keeps its place when its waker changes, and claims what it was granted;
+- `release_slow`: the first waiter is taken out, becomes the owner, and is woken alone;
+- `claim_or_leave`, `leave_queued`: a waiter that times out or is dropped leaves from anywhere in the queue; where it had
+  been granted, the lock is passed on;
+- `poll_waiting`: a grant that comes together with the end of the time is kept, a duration past the end of the clock waits
+  for ever.
+
+So a program with one place to lock pays most for the order. The tables say which programs stay within the limit.
+";
 
 /// What an image takes, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,41 +93,72 @@ fn introduction(firmware: &Firmware) -> Result<String> {
         versions.push(format!("{package} {}", locked_version(&lock, package).unwrap_or("of an unknown version")));
     }
     Ok(format!(
-        "Three tasks take turns, another looks in with `try_lock`: one program, without a lock, with fifolock's mutex, and \
-         with\nembassy-sync's. What differs is the lock's. Raw mutex: `CriticalSectionRawMutex`; `opt-level = \"s\"`, LTO, \
-         no messages.\n\n\
-         - Command: `cargo xtask firmware --sizes` (the images: `firmware/sizes`)\n\
-         - Versions: {}\n",
+        "{PROSE}\n- Command: `cargo xtask firmware --sizes` (the images: `firmware/sizes`)\n- Versions: {}\n",
         versions.join("; ")
     ))
 }
 
+/// What the locks add to each program, and of that what each place adds.
 fn programs(firmware: &Firmware, board: &Board, over: &mut Vec<String>) -> Result<String> {
     let mut text = format!(
         "### {} (`{}`)\n\n\
-         | program | mutex | flash | RAM | stack | flash added | to embassy-sync's | RAM added |\n\
-         |---|---|--:|--:|--:|--:|--:|--:|\n",
+         | places to lock | form | mutex | flash | RAM | stack | flash added | to embassy-sync's | at most {FLASH_RATIO_MAX} | RAM added |\n\
+         |---|---|---|--:|--:|--:|--:|--:|---|--:|\n",
         board.core, board.target
     );
-    let without = measure(firmware, board, "without")?;
-    let Size { flash, ram, stack } = without;
-    let _ = writeln!(text, "| – | none | {flash} | {ram} | {stack} | – | – | – |");
-    for (form, ours, embassys) in FORMS {
-        let (ours, embassys) = (measure(firmware, board, ours)?, measure(firmware, board, embassys)?);
-        let ratio = (ours.flash - without.flash) as f64 / (embassys.flash - without.flash) as f64;
-        for (mutex, size, ratio) in [("fifolock", ours, ratio), ("embassy-sync", embassys, 1.0)] {
-            let Size { flash, ram, stack } = size;
-            let (more_flash, more_ram) = (flash - without.flash, ram - without.ram);
-            let _ = writeln!(
-                text,
-                "| {form} | {mutex} | {flash} | {ram} | {stack} | {more_flash} | {ratio:.1} | {more_ram} |"
-            );
-        }
-        if ratio > FLASH_RATIO_MAX {
-            over.push(format!("{ratio:.1} times on {}, {form}", board.core));
+    // Of each form and mutex: what it adds to the programs.
+    let mut added = [[[0; PROGRAMS.len()]; MUTEXES.len()]; FORMS.len()];
+    for (place, (program, end)) in PROGRAMS.into_iter().enumerate() {
+        let without = measure(firmware, board, &format!("without{end}"))?;
+        let Size { flash, ram, stack } = without;
+        let _ = writeln!(text, "| {program} | – | none | {flash} | {ram} | {stack} | – | – | – | – |");
+        for (form, (how, middle)) in FORMS.into_iter().enumerate() {
+            let sizes = MUTEXES.map(|(_, image)| measure(firmware, board, &format!("{image}{middle}{end}")));
+            let [ours, embassys] = sizes;
+            let sizes = [ours?, embassys?];
+            let flash_added = sizes.map(|size| size.flash - without.flash);
+            let ratio = flash_added[0] as f64 / flash_added[1] as f64;
+            for (mutex, (name, _)) in MUTEXES.into_iter().enumerate() {
+                let Size { flash, ram, stack } = sizes[mutex];
+                let (flash_added, ram_added) = (flash_added[mutex], ram - without.ram);
+                let ratio = if mutex == 0 { ratio } else { 1.0 };
+                let verdict = if ratio > FLASH_RATIO_MAX { "no" } else { "yes" };
+                let _ = writeln!(
+                    text,
+                    "| {program} | {how} | {name} | {flash} | {ram} | {stack} | {flash_added} | {ratio:.2} | {verdict} | {ram_added} |"
+                );
+                added[form][mutex][place] = flash_added;
+            }
+            if ratio > FLASH_RATIO_MAX {
+                over.push(format!("{ratio:.2} times on {}, {program}, {how}", board.core));
+            }
         }
     }
+    text.push_str("\nBytes of flash that come once, and that come with each place (a line through three places and six; where little comes\nonce it may fall below zero):\n\n");
+    text.push_str("| form | mutex | once | each place |\n|---|---|--:|--:|\n");
+    for ((how, _), added) in FORMS.into_iter().zip(added) {
+        for ((name, _), [.., three, six]) in MUTEXES.into_iter().zip(added) {
+            let each = (six - three) as f64 / 3.0;
+            let _ = writeln!(text, "| {how} | {name} | {:.0} | {each:.0} |", three as f64 - 3.0 * each);
+        }
+    }
+    for (form, (how, middle)) in FORMS.into_iter().enumerate() {
+        text.push_str(&functions(firmware, board, how, &format!("fifolock{middle}"), added[form][0][0])?);
+    }
     Ok(text)
+}
+
+/// Which functions an image of ours has for the lock: a line of text.
+fn functions(firmware: &Firmware, board: &Board, how: &str, image: &str, added: i64) -> Result<String> {
+    let file = fs::read(firmware.image(board, "release", image)).or_tell("the image was there a moment ago")?;
+    let functions = Elf::new(&file).and_then(|elf| elf.functions_of("fifolock_core")).ok_or_else(|| no_elf(image))?;
+    let shared: i64 = functions.iter().map(|(_, size)| size).sum();
+    let list: Vec<String> = functions.iter().map(|(name, size)| format!("`{name}` {size}")).collect();
+    Ok(format!(
+        "\nOf the {added} bytes for one place, {how}: {}; the rest, {}, lies in the tasks.\n",
+        list.join(", "),
+        added - shared
+    ))
 }
 
 /// Runs an image, which must pass, and reads its file.
@@ -112,9 +170,12 @@ fn measure(firmware: &Firmware, board: &Board, name: &str) -> Result<Size> {
         return Err(failed(name, board, &run.output));
     }
     let file = fs::read(firmware.image(board, "release", name)).or_tell("the image was there a moment ago")?;
-    let (flash, ram) = elf_sizes(&file)
-        .ok_or_else(|| Failure::new(&format!("{name} is no 32-bit ELF file"), "see what the linker made"))?;
+    let (flash, ram) = Elf::new(&file).and_then(|elf| elf.sizes()).ok_or_else(|| no_elf(name))?;
     Ok(Size { flash, ram, stack })
+}
+
+fn no_elf(name: &str) -> Failure {
+    Failure::new(&format!("{name} is no 32-bit ELF file"), "see what the linker made")
 }
 
 fn failed(name: &str, board: &Board, output: &str) -> Failure {
@@ -153,31 +214,6 @@ fn numbers(output: &str) -> Vec<(&str, i64)> {
         .collect()
 }
 
-/// Flash and static RAM of a 32-bit ELF file. Initialised data take both.
-fn elf_sizes(file: &[u8]) -> Option<(i64, i64)> {
-    const NOBITS: u32 = 8;
-    const WRITE: u32 = 1;
-    const ALLOC: u32 = 2;
-
-    let word = |at: usize| Some(u32::from_le_bytes(file.get(at..at + 4)?.try_into().ok()?));
-    let half = |at: usize| Some(usize::from(u16::from_le_bytes(file.get(at..at + 2)?.try_into().ok()?)));
-    if !file.starts_with(b"\x7fELF\x01\x01") {
-        return None;
-    }
-    let (table, entry, count) = (word(0x20)? as usize, half(0x2e)?, half(0x30)?);
-    let (mut flash, mut ram) = (0, 0);
-    for section in (0..count).map(|index| table + index * entry) {
-        let (kind, flags, size) = (word(section + 4)?, word(section + 8)?, i64::from(word(section + 20)?));
-        if flags & ALLOC != 0 && kind != NOBITS {
-            flash += size;
-        }
-        if flags & (ALLOC | WRITE) == ALLOC | WRITE {
-            ram += size;
-        }
-    }
-    Some((flash, ram))
-}
-
 fn locked_version<'a>(lock: &'a str, package: &str) -> Option<&'a str> {
     let (_, rest) = lock.split_once(&format!("name = \"{package}\"\nversion = \""))?;
     rest.split('"').next()
@@ -197,31 +233,6 @@ fn replace_part(page: &str, part: &str) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// A file with these sections: kind, flags, size.
-    fn elf(sections: &[(u32, u32, u32)]) -> Vec<u8> {
-        let mut file = vec![0; 0x34];
-        file[..6].copy_from_slice(b"\x7fELF\x01\x01");
-        file[0x20] = 0x34;
-        file[0x2e] = 40;
-        file[0x30] = sections.len() as u8;
-        for &(kind, flags, size) in sections {
-            let mut section = [0; 40];
-            section[4..8].copy_from_slice(&kind.to_le_bytes());
-            section[8..12].copy_from_slice(&flags.to_le_bytes());
-            section[20..24].copy_from_slice(&size.to_le_bytes());
-            file.extend(section);
-        }
-        file
-    }
-
-    #[test]
-    fn initialised_data_take_flash_and_ram() {
-        let (text, data, bss, debug) = ((1, 6, 1000), (1, 3, 20), (8, 3, 300), (1, 0, 9999));
-        assert_eq!(elf_sizes(&elf(&[text, data, bss, debug])), Some((1020, 320)));
-        assert_eq!(elf_sizes(b"\x7fELF\x02\x01"), None);
-        assert_eq!(elf_sizes(&elf(&[text])[..60]), None);
-    }
 
     #[test]
     fn numbers_are_read_and_the_rest_is_not() {

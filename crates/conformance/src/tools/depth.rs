@@ -49,6 +49,8 @@ impl Drop for Inside {
 unsafe impl<R: RawLock> RawLock for Depth<R> {
     const INIT: Self = Self(R::INIT);
 
+    const SHORTCUTS: bool = R::SHORTCUTS;
+
     fn with<T>(&self, f: impl FnOnce(&mut Word) -> T) -> T {
         self.0.with(|word| {
             let _inside = Inside::enter();

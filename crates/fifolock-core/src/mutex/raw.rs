@@ -7,6 +7,7 @@ use crate::sync_shim::{UnsafeCell, const_fn};
 use crate::wait::{Acquisition, Rescue, TooMany};
 use core::fmt;
 use core::pin::Pin;
+use core::ptr;
 use core::task::Waker;
 
 /// Word, queue and count; see [the module](super) for how they work together.
@@ -49,15 +50,9 @@ impl Section<'_> {
     /// | owner, `[]` | free |
     #[inline(always)]
     fn hand_off(&mut self, waker: &mut Option<Waker>) {
-        if !self.state.release() {
-            return;
-        }
         let first = self.queue.grant_first(next_grant(self.grants));
-        debug_assert!(first.is_some(), "the count and the queue differ");
-        if let Some((waiter, its_waker)) = first {
-            self.state.granted = waiter.as_ptr();
-            *waker = Some(its_waker);
-        }
+        self.state.release(first.as_ref().map_or(ptr::null_mut(), |(waiter, _)| waiter.as_ptr()));
+        *waker = first.map(|(_, waker)| waker);
     }
 }
 
@@ -86,7 +81,7 @@ impl<R: RawLock> RawMutex<R> {
     pub(crate) fn is_locked(&self) -> bool {
         match self.raw.peek() {
             Some(word) => word.is_held(),
-            None => self.section(|section| section.state.held),
+            None => self.section(|section| section.state.is_held()),
         }
     }
 
@@ -98,6 +93,7 @@ impl<R: RawLock> RawMutex<R> {
 impl<R: RawLock> Acquisition for RawMutex<R> {
     type Section<'s> = Section<'s>;
     type Wakers = Option<Waker>;
+    const SHORTCUTS: bool = R::SHORTCUTS;
 
     #[inline(always)]
     fn section<T>(&self, f: impl FnOnce(&mut Section<'_>) -> T) -> T {
@@ -155,6 +151,13 @@ impl<R: RawLock> Acquisition for RawMutex<R> {
     }
 
     #[inline(always)]
+    fn own(section: &mut Section<'_>, waiter: Pin<&Waiter>, queued: bool) -> bool {
+        debug_assert!(queued || !waiter.is_granted(), "a newcomer was granted");
+        // No need to look which it is: nobody waits at a free mutex, and nobody was granted who did not wait.
+        section.state.own(Node::of(waiter).as_ptr())
+    }
+
+    #[inline(always)]
     unsafe fn enqueue(section: &mut Section<'_>, waiter: Pin<&Waiter>, waker: Waker) -> Result<(), TooMany> {
         if let Err(full) = section.state.enqueue() {
             return Err(TooMany(full, waker));
@@ -167,7 +170,7 @@ impl<R: RawLock> Acquisition for RawMutex<R> {
 
     #[inline(always)]
     fn is_granted(section: &Section<'_>, waiter: Pin<&Waiter>) -> bool {
-        let granted = section.state.granted == Node::of(waiter).as_ptr();
+        let granted = section.state.granted() == Node::of(waiter).as_ptr();
         debug_assert_eq!(granted, waiter.is_granted(), "the word and the waiter differ");
         granted
     }
@@ -188,13 +191,8 @@ impl<R: RawLock> Acquisition for RawMutex<R> {
     /// |---|---|
     /// | robbed granted, `[a, waiter, b]` | waiter owns, `[a, robbed, b]` |
     #[inline(always)]
-    fn rescue(
-        section: &mut Section<'_>,
-        waiter: Pin<&Waiter>,
-        _: &mut Option<Waker>,
-        _: &mut Option<Waker>,
-    ) -> Rescue {
-        let Some(granted) = Node::new(section.state.granted) else { return Rescue::NotNeeded };
+    fn rescue(section: &mut Section<'_>, waiter: Pin<&Waiter>, _: &mut Option<Waker>, _: &mut Option<Waker>) -> Rescue {
+        let Some(granted) = Node::new(section.state.granted()) else { return Rescue::NotNeeded };
         // SAFETY: in a section, by the polled future, which waits; who is granted has not claimed: the word says so.
         match unsafe { find_granted(waiter, granted) } {
             Found::Nothing => Rescue::NotNeeded,

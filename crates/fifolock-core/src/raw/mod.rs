@@ -90,7 +90,8 @@ impl fmt::Debug for Word {
 /// nest on one lock, and never run foreign code.
 ///
 /// The three provided methods are shortcuts for flavours with an atomic word: they act on the word *without* a section
-/// and must fail while one runs. A flavour without atomics leaves them as they are, and every operation is a section.
+/// and must fail while one runs, and come with [`SHORTCUTS`](Self::SHORTCUTS). A flavour without atomics leaves them as they
+/// are, and every operation is a section.
 ///
 /// # Safety
 ///
@@ -113,6 +114,10 @@ pub unsafe trait RawLock: Sized {
     /// A raw lock whose word is [`Word::INIT`]: loom's atomics cannot be made in a constant.
     #[cfg(fifolock_loom)]
     fn init() -> Self;
+
+    /// Whether [`peek`](Self::peek) and the `try_…` methods ever succeed. Where they do not, the locks leave out the code
+    /// that tries them.
+    const SHORTCUTS: bool = false;
 
     /// Runs `f` as a section, with the word to read and change.
     fn with<R>(&self, f: impl FnOnce(&mut Word) -> R) -> R;

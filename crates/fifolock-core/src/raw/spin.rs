@@ -55,6 +55,8 @@ unsafe impl RawLock for SpinLock {
         Self::new()
     }
 
+    const SHORTCUTS: bool = true;
+
     #[inline]
     fn with<R>(&self, f: impl FnOnce(&mut Word) -> R) -> R {
         let mut state = self.enter();

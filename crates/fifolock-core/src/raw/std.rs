@@ -80,6 +80,8 @@ unsafe impl RawLock for StdLock {
         Self::new()
     }
 
+    const SHORTCUTS: bool = true;
+
     #[inline]
     fn with<R>(&self, f: impl FnOnce(&mut Word) -> R) -> R {
         let state = match self.word.try_enter() {

@@ -354,6 +354,7 @@ impl<'a, R: RawLock, S: Side> Access<'a, R, S> {
 }
 
 impl<R: RawLock, S: Side> Acquisition for Access<'_, R, S> {
+    const SHORTCUTS: bool = R::SHORTCUTS;
     type Section<'s> = Section<'s>;
     type Wakers = Wakers;
 

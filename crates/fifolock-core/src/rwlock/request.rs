@@ -6,6 +6,7 @@ use crate::acquire::sealed::Operations;
 use crate::error::LockKind;
 use crate::permit::{Permit, Release};
 use crate::queue::{Stage, Waiter};
+use crate::timeout::{self, Limited, Outcome};
 use crate::wait;
 use core::pin::Pin;
 use core::task::{Context, Poll};
@@ -39,9 +40,15 @@ macro_rules! requests {
                 wait::poll(&Access::<_, $side>::to(self.0.raw()), waiter, cx)
             }
 
-            #[inline]
-            fn claim_or_leave(&self, waiter: Pin<&Waiter>) -> bool {
-                wait::claim_or_leave(&Access::<_, $side>::to(self.0.raw()), waiter)
+            #[inline(always)]
+            fn poll_limited<M: Limited>(
+                &self,
+                waiter: Pin<&Waiter>,
+                limit: &M,
+                sleep: Pin<&mut Option<M::Sleep>>,
+                cx: &mut Context<'_>,
+            ) -> Poll<Outcome> {
+                timeout::poll_limited(&Access::<_, $side>::to(self.0.raw()), waiter, limit, sleep, cx)
             }
 
             #[inline(always)]
@@ -88,10 +95,15 @@ impl<L: RwLockHandle> Operations for Upgrading<L> {
         wait::poll(&Access::<_, UpgradeSide>::to(self.0.raw()), waiter, cx)
     }
 
-    #[inline]
-    fn claim_or_leave(&self, waiter: Pin<&Waiter>) -> bool {
-        self.give_unused_share_back(waiter);
-        wait::claim_or_leave(&Access::<_, UpgradeSide>::to(self.0.raw()), waiter)
+    #[inline(always)]
+    fn poll_limited<M: Limited>(
+        &self,
+        waiter: Pin<&Waiter>,
+        limit: &M,
+        sleep: Pin<&mut Option<M::Sleep>>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Outcome> {
+        timeout::poll_limited(&Access::<_, UpgradeSide>::to(self.0.raw()), waiter, limit, sleep, cx)
     }
 
     #[inline(always)]

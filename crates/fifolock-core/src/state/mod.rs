@@ -62,6 +62,12 @@ impl Word {
         self.bits() & QUEUED != 0
     }
 
+    /// The same word where somebody is queued, or nobody.
+    #[inline(always)]
+    pub(crate) fn with_queued(self, queued: bool) -> Self {
+        Self::from_ptr(self.ptr().map_addr(|bits| bits & !QUEUED | usize::from(queued)))
+    }
+
     /// The granted-unclaimed owner, or null. Only of a held word.
     #[inline(always)]
     pub(crate) fn granted(self) -> *mut Waiter {
@@ -74,6 +80,12 @@ impl Word {
     pub(crate) fn claimed(self) -> Self {
         debug_assert!(self.is_held());
         Self::from_bits(self.bits() & FLAGS)
+    }
+
+    /// The same word with an owner that has claimed it. Only of a mutex's word.
+    #[inline(always)]
+    pub(crate) fn owned(self) -> Self {
+        Self::from_bits(self.bits() & FLAGS | HELD)
     }
 
     /// The number of readers. Only of a word that is not held.
@@ -143,6 +155,15 @@ impl QueueFull {
     /// Reports the limit to who would have queued. Nothing was changed.
     #[cold]
     pub(crate) fn panic(self) -> ! {
-        panic!("too many waiters: a lock counts at most {} of a kind", u32::MAX)
+        // In words: formatting a number would bring `core`'s formatting into small programs.
+        panic!("too many waiters: a lock counts at most 4294967295 of a kind")
     }
+}
+
+/// Counts one more waiter.
+#[inline(always)]
+pub(crate) fn one_more(queued: u32) -> Result<u32, QueueFull> {
+    // Memory of 32 bits has no room for so many, be they forgotten or not.
+    const ROOM_FOR_ALL: bool = usize::MAX / size_of::<Waiter>() < u32::MAX as usize;
+    if ROOM_FOR_ALL { Ok(queued + 1) } else { queued.checked_add(1).ok_or(QueueFull) }
 }

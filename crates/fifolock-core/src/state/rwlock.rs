@@ -157,11 +157,8 @@ impl RwState {
     #[inline(always)]
     pub(crate) fn decode(word: Word, counts: Counts, terms: Terms) -> Self {
         let writer = word.is_held();
-        let (granted, readers, upgradable) = if writer {
-            (word.granted(), 0, false)
-        } else {
-            (ptr::null_mut(), word.readers(), word.has_upgradable())
-        };
+        let (granted, readers, upgradable) =
+            if writer { (word.granted(), 0, false) } else { (ptr::null_mut(), word.readers(), word.has_upgradable()) };
         Self { writer, granted, readers, upgradable, counts, terms, after_writer: false }
     }
 
