@@ -1,5 +1,6 @@
 //! The future of every lock operation.
 
+use crate::diagnostics::Place;
 use crate::platform::Platform;
 use crate::queue::{Stage, Waiter, polled_after_ready};
 use core::fmt;
@@ -18,7 +19,7 @@ pub trait Request: sealed::Operations {}
 impl<R: sealed::Operations> Request for R {}
 
 pub(crate) mod sealed {
-    use super::{Context, Pin, Platform, Poll, Waiter};
+    use super::{Context, Pin, Place, Platform, Poll, Waiter};
     use crate::error::LockKind;
 
     /// The lock's algorithm, as a request sees it.
@@ -31,20 +32,20 @@ pub(crate) mod sealed {
         /// What an error says it waited for.
         const KIND: LockKind;
 
-        /// One attempt. `true`: the caller owns what was requested.
-        fn try_now(&self) -> bool;
+        /// One attempt, of a call at `place`. `true`: the caller owns what was requested.
+        fn try_now(&self, place: Place) -> bool;
         /// `Ready`: the caller owns what was requested.
         fn poll(&self, waiter: Pin<&Waiter>, cx: &mut Context<'_>) -> Poll<()>;
         /// `true`: the caller owns what was requested. `false`: the waiter has left.
         fn claim_or_leave(&self, waiter: Pin<&Waiter>) -> bool;
         /// The waiter leaves; what it was granted is passed on.
         fn leave(&self, waiter: Pin<&Waiter>);
-        /// Wraps what the caller owns.
+        /// Wraps what the caller owns, by the call at `place` that acquired it.
         ///
         /// # Safety
         ///
         /// The caller has just been told that it owns what was requested, and has no other guard for it.
-        unsafe fn into_guard(self) -> Self::Guard;
+        unsafe fn into_guard(self, place: Place) -> Self::Guard;
     }
 }
 
@@ -77,9 +78,17 @@ pin_project! {
 }
 
 impl<R: Request> Acquire<R> {
+    /// An operation of the caller.
     #[inline(always)]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub(crate) fn new(request: R) -> Self {
-        Self { request: Some(request), waiter: Waiter::new() }
+        Self::at(Place::here(), request)
+    }
+
+    /// An operation for whoever asked at `place`.
+    #[inline(always)]
+    pub(crate) fn at(place: Place, request: R) -> Self {
+        Self { request: Some(request), waiter: Waiter::new(place) }
     }
 
     #[inline(always)]
@@ -95,9 +104,10 @@ impl<R: Request> Acquire<R> {
     /// The caller owns what was requested, and the waiter is done.
     #[inline(always)]
     unsafe fn guard(self: Pin<&mut Self>) -> R::Guard {
-        match self.project().request.take() {
+        let this = self.project();
+        match this.request.take() {
             // SAFETY: the caller owns it, as it promises.
-            Some(request) => unsafe { request.into_guard() },
+            Some(request) => unsafe { request.into_guard(this.waiter.place()) },
             // Whoever owns anything got it through the request, just now.
             None => polled_after_ready(),
         }
@@ -112,7 +122,7 @@ impl<R: Request> Acquire<R> {
     /// One attempt, without queueing. Only before the first poll.
     pub(crate) fn try_now(self: Pin<&mut Self>) -> Option<R::Guard> {
         let this = self.as_ref().project_ref();
-        if !this.request.as_ref().is_some_and(|request| request.try_now()) {
+        if !this.request.as_ref().is_some_and(|request| request.try_now(this.waiter.place())) {
             return None;
         }
         this.waiter.get_ref().set_done();

@@ -13,6 +13,7 @@
 //! | module | knows |
 //! |---|---|
 //! | [`mutex`], [`rwlock`] | the data, the guards; below them, without the data, the algorithm |
+//! | `diagnostics` | where in the source locks were taken |
 //! | [`acquire`], [`timeout`], [`until`] | the futures of every lock operation |
 //! | `state` | the lock word, and what may follow what: pure functions |
 //! | `queue` | the waiters and their pointers |
@@ -27,6 +28,7 @@
 //! | `alloc` | the owned (`Arc`) forms, on targets with compare-and-swap |
 //! | `critical-section` | [`platform::CriticalSection`]; enables no implementation |
 //! | `spin` | [`platform::Spin`], on targets with compare-and-swap |
+//! | `diagnostics` | `diagnose` on the locks: who holds them, and who waits. Locks are larger and slower |
 //!
 //! No feature changes what another part does.
 
@@ -41,6 +43,11 @@ extern crate std;
 pub mod acquire;
 #[cfg(feature = "std")]
 mod blocking;
+#[cfg(not(feature = "diagnostics"))]
+mod diagnostics;
+#[cfg(feature = "diagnostics")]
+#[cfg_attr(docsrs, doc(cfg(feature = "diagnostics")))]
+pub mod diagnostics;
 pub mod error;
 pub mod mutex;
 mod permit;

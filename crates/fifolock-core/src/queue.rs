@@ -31,6 +31,7 @@
 //! No `&mut Waiter` exists while it is linked: everything that changes is in a cell and reached through a shared
 //! reference or a raw pointer from the pinned place itself.
 
+use crate::diagnostics::Place;
 use crate::sync_shim::{AtomicU8, Ordering, UnsafeCell};
 use core::fmt;
 use core::marker::PhantomPinned;
@@ -65,6 +66,7 @@ pub struct Waiter {
     ticket: UnsafeCell<u32>,
     phase: AtomicU8,
     stage: UnsafeCell<Stage>,
+    place: Place,
     _pinned: PhantomPinned,
 }
 
@@ -84,16 +86,24 @@ unsafe impl Send for Waiter {}
 unsafe impl Sync for Waiter {}
 
 impl Waiter {
+    /// A waiter for whoever asked at `place`.
     #[inline(always)]
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(place: Place) -> Self {
         Self {
             links: UnsafeCell::new(Links { prev: ptr::null(), next: ptr::null() }),
             waker: UnsafeCell::new(MaybeUninit::uninit()),
             ticket: UnsafeCell::new(0),
             phase: AtomicU8::new(WAITING),
             stage: UnsafeCell::new(Stage::Idle),
+            place,
             _pinned: PhantomPinned,
         }
+    }
+
+    /// Where the lock was asked for.
+    #[inline(always)]
+    pub(crate) fn place(&self) -> Place {
+        self.place
     }
 
     #[inline(always)]
@@ -392,6 +402,48 @@ impl GrantedSet {
         // SAFETY: linked here, as the caller promises.
         unsafe { self.0.unlink(Node::of(waiter)) };
     }
+}
+
+/// For reports, which name a bounded number of waiters.
+#[cfg(feature = "diagnostics")]
+impl Ring {
+    /// The places of the waiters, from the head on. In one section, as every use of a ring.
+    fn places(&self) -> impl Iterator<Item = Place> {
+        core::iter::successors(self.head(), move |node| {
+            // SAFETY: I1, I2: linked, and the section goes on.
+            let next = unsafe { node.waiter() }.links().next;
+            NonNull::new(next.cast_mut()).filter(|_| !ptr::eq(next, self.head)).map(Node)
+        })
+        // SAFETY: as above.
+        .map(|node| unsafe { node.waiter() }.place())
+    }
+}
+
+#[cfg(feature = "diagnostics")]
+impl WaitQueue {
+    /// The places of those who wait, first come first.
+    pub(crate) fn places(&self) -> impl Iterator<Item = Place> {
+        self.0.places()
+    }
+}
+
+#[cfg(feature = "diagnostics")]
+impl GrantedSet {
+    /// The places of the granted, in the order of their grants.
+    pub(crate) fn places(&self) -> impl Iterator<Item = Place> {
+        self.0.places()
+    }
+}
+
+/// The place of a granted waiter.
+///
+/// # Safety
+///
+/// In a section, which found the waiter as the granted one: it has not claimed, so it is alive (I1).
+#[cfg(feature = "diagnostics")]
+pub(crate) unsafe fn place_of(granted: NonNull<Waiter>) -> Place {
+    // SAFETY: alive, as the caller promises.
+    unsafe { Node(granted).waiter() }.place()
 }
 
 /// A future was polled after it had returned `Ready`.

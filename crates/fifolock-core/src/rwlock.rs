@@ -92,6 +92,9 @@ pub use read_guard::RwLockReadGuard;
 
 use crate::acquire::Acquire;
 use crate::acquire::sealed::Operations;
+#[cfg(feature = "diagnostics")]
+use crate::diagnostics::LockReport;
+use crate::diagnostics::Place;
 use crate::error::{LockKind, TimeoutError, TryLockError};
 use crate::mutex::try_now;
 use crate::permit::{Permit, Release};
@@ -257,6 +260,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # });
     /// ```
     #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn read(&self) -> Read<'_, T, P> {
         Acquire::new(Reading(self))
     }
@@ -287,6 +291,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # });
     /// ```
     #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn write(&self) -> Write<'_, T, P> {
         Acquire::new(Writing(self))
     }
@@ -297,6 +302,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// If that is not so. Nothing has changed then.
     #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn try_read(&self) -> Result<RwLockReadGuard<'_, T, P>, TryLockError> {
         try_now(Reading(self))
     }
@@ -307,6 +313,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// If somebody holds it, or has been granted it and has not been polled since. Nothing has changed then.
     #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn try_write(&self) -> Result<RwLockWriteGuard<'_, T, P>, TryLockError> {
         try_now(Writing(self))
     }
@@ -327,6 +334,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Errors
     ///
     /// The other future's output. The wait is over then: a share that was granted meanwhile was given back.
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn read_until<F: Future>(&self, other: F) -> ReadUntil<'_, T, P, F> {
         Until::new(Reading(self), other)
     }
@@ -347,6 +355,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Errors
     ///
     /// The other future's output. The wait is over then: a grant that came meanwhile was passed on.
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn write_until<F: Future>(&self, other: F) -> WriteUntil<'_, T, P, F> {
         Until::new(Writing(self), other)
     }
@@ -373,6 +382,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// Where the runtime's timer does: tokio's, outside of a runtime.
     #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn read_timeout(&self, timeout: P::Duration) -> ReadTimeout<'_, T, P>
     where
         P: Timer,
@@ -400,6 +410,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// Where the runtime's timer does: tokio's, outside of a runtime.
     #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn read_deadline(&self, deadline: P::Instant) -> ReadDeadline<'_, T, P>
     where
         P: Timer,
@@ -428,6 +439,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// As [`read_timeout`](Self::read_timeout).
     #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn write_timeout(&self, timeout: P::Duration) -> WriteTimeout<'_, T, P>
     where
         P: Timer,
@@ -456,6 +468,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// As [`read_deadline`](Self::read_deadline).
     #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn write_deadline(&self, deadline: P::Instant) -> WriteDeadline<'_, T, P>
     where
         P: Timer,
@@ -482,12 +495,16 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// assert_eq!(lock.run_shared(async |value| value.len()).await, 2);
     /// # });
     /// ```
-    pub async fn run_shared<F, O>(&self, f: F) -> O
+    #[cfg_attr(feature = "diagnostics", track_caller)]
+    pub fn run_shared<F, O>(&self, f: F) -> impl Future<Output = O>
     where
         F: AsyncFnOnce(&T) -> O,
     {
-        let guard = self.read().await;
-        f(&guard).await
+        let place = Place::here();
+        async move {
+            let guard = Acquire::at(place, Reading(self)).await;
+            f(&guard).await
+        }
     }
 
     /// As [`run_shared`](Self::run_shared), waiting no longer than `timeout` for the lock. How long `f` runs is not
@@ -504,13 +521,17 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Panics
     ///
     /// As [`read_timeout`](Self::read_timeout).
-    pub async fn run_shared_timeout<F, O>(&self, timeout: P::Duration, f: F) -> Result<O, TimeoutError>
+    #[cfg_attr(feature = "diagnostics", track_caller)]
+    pub fn run_shared_timeout<F, O>(&self, timeout: P::Duration, f: F) -> impl Future<Output = Result<O, TimeoutError>>
     where
         P: Timer,
         F: AsyncFnOnce(&T) -> O,
     {
-        let guard = self.read_timeout(timeout).await?;
-        Ok(f(&guard).await)
+        let place = Place::here();
+        async move {
+            let guard = Timeout::at(place, Reading(self), timeout).await?;
+            Ok(f(&guard).await)
+        }
     }
 
     /// Runs `f` with the write lock, and releases it when `f`'s future is ready, fails, panics or is dropped.
@@ -534,12 +555,16 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// assert_eq!(lock.into_inner(), 2);
     /// # });
     /// ```
-    pub async fn run_exclusive<F, O>(&self, f: F) -> O
+    #[cfg_attr(feature = "diagnostics", track_caller)]
+    pub fn run_exclusive<F, O>(&self, f: F) -> impl Future<Output = O>
     where
         F: AsyncFnOnce(&mut T) -> O,
     {
-        let mut guard = self.write().await;
-        f(&mut guard).await
+        let place = Place::here();
+        async move {
+            let mut guard = Acquire::at(place, Writing(self)).await;
+            f(&mut guard).await
+        }
     }
 
     /// As [`run_exclusive`](Self::run_exclusive), waiting no longer than `timeout` for the lock. How long `f` runs is not
@@ -556,13 +581,21 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Panics
     ///
     /// As [`write_timeout`](Self::write_timeout).
-    pub async fn run_exclusive_timeout<F, O>(&self, timeout: P::Duration, f: F) -> Result<O, TimeoutError>
+    #[cfg_attr(feature = "diagnostics", track_caller)]
+    pub fn run_exclusive_timeout<F, O>(
+        &self,
+        timeout: P::Duration,
+        f: F,
+    ) -> impl Future<Output = Result<O, TimeoutError>>
     where
         P: Timer,
         F: AsyncFnOnce(&mut T) -> O,
     {
-        let mut guard = self.write_timeout(timeout).await?;
-        Ok(f(&mut guard).await)
+        let place = Place::here();
+        async move {
+            let mut guard = Timeout::at(place, Writing(self), timeout).await?;
+            Ok(f(&mut guard).await)
+        }
     }
 
     /// Locks for reading, parking the thread until it may enter, in the same queue.
@@ -575,6 +608,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// As [`read`](Self::read): threads and tasks are served alike.
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn blocking_read(&self) -> RwLockReadGuard<'_, T, P> {
         match self.try_read() {
             Ok(guard) => guard,
@@ -592,6 +626,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// As [`write`](Self::write): threads and tasks are served in one order.
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn blocking_write(&self) -> RwLockWriteGuard<'_, T, P> {
         match self.try_write() {
             Ok(guard) => guard,
@@ -608,6 +643,27 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
             waiting_readers: state.counts.waiting_readers as usize,
             waiting_writers: state.counts.waiting_writers as usize,
         }
+    }
+
+    /// Who holds the lock, who was granted it and has not been polled since, and who waits for it, each by the place in the
+    /// source that asked. A consistent snapshot; taking it changes nothing and wakes nobody.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use fifolock_core::{RwLock, platform::Local};
+    /// let lock = RwLock::<_, Local>::new(1);
+    /// let guard = lock.try_write()?;
+    /// let report = lock.diagnose();
+    /// assert_eq!(report.holders()[0].location.line() + 1, line!() - 1);
+    /// println!("{report}");
+    /// # drop(guard);
+    /// # Ok::<(), fifolock_core::TryLockError>(())
+    /// ```
+    #[cfg(feature = "diagnostics")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "diagnostics")))]
+    pub fn diagnose(&self) -> LockReport {
+        self.raw().diagnose()
     }
 
     /// The same lock as one of another platform with the same raw lock: a library's lock, timed by its user's runtime.
@@ -670,15 +726,15 @@ pub struct Writing<L>(pub(crate) L);
 
 impl<L: RawHandle> Release for Reading<L> {
     #[inline(always)]
-    fn release(&self) {
-        ReadSide(self.0.raw()).release();
+    fn release(&self, place: Place) {
+        ReadSide(self.0.raw()).release(place);
     }
 }
 
 impl<L: RawHandle> Release for Writing<L> {
     #[inline(always)]
-    fn release(&self) {
-        WriteSide(self.0.raw()).release();
+    fn release(&self, place: Place) {
+        WriteSide(self.0.raw()).release(place);
     }
 }
 
@@ -688,8 +744,8 @@ impl<L: RwLockHandle> Operations for Reading<L> {
     const KIND: LockKind = LockKind::Read;
 
     #[inline(always)]
-    fn try_now(&self) -> bool {
-        wait::try_acquire(&ReadSide(self.0.raw()))
+    fn try_now(&self, place: Place) -> bool {
+        wait::try_acquire(&ReadSide(self.0.raw()), place)
     }
 
     #[inline(always)]
@@ -708,9 +764,9 @@ impl<L: RwLockHandle> Operations for Reading<L> {
     }
 
     #[inline(always)]
-    unsafe fn into_guard(self) -> L::ReadGuard {
+    unsafe fn into_guard(self, place: Place) -> L::ReadGuard {
         // SAFETY: the caller owns it and has no other guard.
-        L::read_guard(unsafe { Permit::new(self) })
+        L::read_guard(unsafe { Permit::new(self, place) })
     }
 }
 
@@ -720,8 +776,8 @@ impl<L: RwLockHandle> Operations for Writing<L> {
     const KIND: LockKind = LockKind::Write;
 
     #[inline(always)]
-    fn try_now(&self) -> bool {
-        wait::try_acquire(&WriteSide(self.0.raw()))
+    fn try_now(&self, place: Place) -> bool {
+        wait::try_acquire(&WriteSide(self.0.raw()), place)
     }
 
     #[inline(always)]
@@ -740,8 +796,8 @@ impl<L: RwLockHandle> Operations for Writing<L> {
     }
 
     #[inline(always)]
-    unsafe fn into_guard(self) -> L::WriteGuard {
+    unsafe fn into_guard(self, place: Place) -> L::WriteGuard {
         // SAFETY: the caller owns it and has no other guard.
-        L::write_guard(unsafe { Permit::new(self) })
+        L::write_guard(unsafe { Permit::new(self, place) })
     }
 }

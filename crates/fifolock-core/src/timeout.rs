@@ -1,6 +1,7 @@
 //! Lock operations with a limit to their wait, written once over [`Timer`].
 
 use crate::acquire::{Acquire, Request};
+use crate::diagnostics::Place;
 use crate::error::TimeoutError;
 use crate::platform::Timer;
 use core::fmt;
@@ -71,9 +72,17 @@ impl<R: Request> Timeout<R>
 where
     R::Platform: Timer,
 {
+    /// An operation of the caller.
     #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub(crate) fn new(request: R, timeout: Duration<R>) -> Self {
-        Self { acquire: Acquire::new(request), timeout, sleep: None }
+        Self::at(Place::here(), request, timeout)
+    }
+
+    /// An operation for whoever asked at `place`.
+    #[inline]
+    pub(crate) fn at(place: Place, request: R, timeout: Duration<R>) -> Self {
+        Self { acquire: Acquire::at(place, request), timeout, sleep: None }
     }
 }
 
@@ -81,7 +90,9 @@ impl<R: Request> Deadline<R>
 where
     R::Platform: Timer,
 {
+    /// An operation of the caller.
     #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub(crate) fn new(request: R, deadline: Instant<R>) -> Self {
         Self { acquire: Acquire::new(request), deadline, sleep: None }
     }

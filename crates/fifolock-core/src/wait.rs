@@ -6,6 +6,7 @@
 //!    └─ free ─────┴─ leaves ───────────┴─ passes on ──▶ done
 //! ```
 
+use crate::diagnostics::Place;
 use crate::queue::{Stage, WaitQueue, Waiter, polled_after_ready};
 use crate::state::QueueFull;
 use core::mem;
@@ -32,11 +33,11 @@ pub(crate) trait Acquisition {
     fn may_enter(&self) -> bool;
     /// Claims a grant without a section, if that can be done.
     fn claim_fast(&self, waiter: Pin<&Waiter>) -> bool;
-    /// Gives up what was acquired. Only for its owner.
-    fn release(&self);
+    /// Gives up what was acquired by a call at `place`. Only for its owner.
+    fn release(&self, place: Place);
 
-    /// Acquires, if the policy lets a newcomer in.
-    fn enter(section: &mut Self::Section<'_>) -> bool;
+    /// Acquires, if the policy lets a newcomer in, who asks at `place`.
+    fn enter(section: &mut Self::Section<'_>, place: Place) -> bool;
     /// Counts a newcomer that has to wait, or says that there are too many. Returns its ticket.
     fn count(section: &mut Self::Section<'_>) -> Result<u32, QueueFull>;
     /// Where it waits.
@@ -51,14 +52,14 @@ pub(crate) trait Acquisition {
 
 /// One attempt. `true`: the caller owns it.
 #[inline(always)]
-pub(crate) fn try_acquire<A: Acquisition>(lock: &A) -> bool {
-    lock.try_fast() || try_slow(lock)
+pub(crate) fn try_acquire<A: Acquisition>(lock: &A, place: Place) -> bool {
+    lock.try_fast() || try_slow(lock, place)
 }
 
 /// The shortcut fails also while a section runs, which says nothing about the lock.
 #[inline]
-fn try_slow<A: Acquisition>(lock: &A) -> bool {
-    lock.may_enter() && lock.section(|section| A::enter(section))
+fn try_slow<A: Acquisition>(lock: &A, place: Place) -> bool {
+    lock.may_enter() && lock.section(move |section| A::enter(section, place))
 }
 
 /// Polls an operation. Who gets `Ready` owns what it waited for.
@@ -84,14 +85,14 @@ pub(crate) fn poll<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, cx: &mut Cont
 #[cold]
 #[inline(never)]
 fn poll_first<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, waker: &Waker) -> Poll<()> {
-    if try_slow(lock) {
+    if try_slow(lock, waiter.place()) {
         waiter.set_done();
         return Poll::Ready(());
     }
     // Foreign code, so before the section. The lock may be free again after it.
     let waker = waker.clone();
     let unused = lock.section(|section| {
-        if A::enter(section) {
+        if A::enter(section, waiter.place()) {
             return Ok(Some(waker));
         }
         match A::count(section) {
@@ -147,7 +148,7 @@ fn poll_queued_slow<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, waker: &Wake
 /// The caller has just become the owner. Dropping a waker may panic: then it is the owner no more.
 fn now_owner<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, unused: Option<Waker>) -> Poll<()> {
     waiter.set_done();
-    let owner = OnUnwind(|| lock.release());
+    let owner = OnUnwind(|| lock.release(waiter.place()));
     drop(unused);
     mem::forget(owner);
     Poll::Ready(())
@@ -190,7 +191,7 @@ pub(crate) fn leave<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>) {
 #[inline(never)]
 fn leave_queued<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>) {
     if claim_or_leave(lock, waiter) {
-        lock.release();
+        lock.release(waiter.place());
     }
 }
 

@@ -1,5 +1,8 @@
 //! The mutex without its data: the algorithm over a raw lock.
 
+#[cfg(feature = "diagnostics")]
+use crate::diagnostics::LockReport;
+use crate::diagnostics::{Place, Recorded, Slot, SlotMut};
 use crate::queue::{Node, WaitQueue, Waiter};
 use crate::raw::{RawLock, Word};
 use crate::state::QueueFull;
@@ -13,13 +16,14 @@ use core::task::Waker;
 /// Word, queue and count; see [the module](super) for how they work together.
 #[allow(unnameable_types, unreachable_pub, reason = "in the signature of a sealed trait")]
 pub struct RawMutex<R> {
-    raw: R,
+    raw: Recorded<R>,
     waiters: UnsafeCell<Waiters>,
 }
 
 struct Waiters {
     queue: WaitQueue,
     queued: u32,
+    holder: Slot,
 }
 
 impl<R> fmt::Debug for RawMutex<R> {
@@ -36,6 +40,7 @@ unsafe impl<R: RawLock + Sync> Sync for RawMutex<R> {}
 pub(crate) struct Section<'s> {
     state: MutexState,
     queue: &'s mut WaitQueue,
+    holder: SlotMut<'s>,
 }
 
 impl Section<'_> {
@@ -64,10 +69,10 @@ impl<R: RawLock> RawMutex<R> {
         pub(crate) const fn new() -> Self {
             Self {
                 #[cfg(not(fifolock_loom))]
-                raw: R::INIT,
+                raw: Recorded::<R>::INIT,
                 #[cfg(fifolock_loom)]
-                raw: R::init(),
-                waiters: UnsafeCell::new(Waiters { queue: WaitQueue::new(), queued: 0 }),
+                raw: Recorded::<R>::init(),
+                waiters: UnsafeCell::new(Waiters { queue: WaitQueue::new(), queued: 0, holder: Slot::EMPTY }),
             }
         }
     }
@@ -75,7 +80,10 @@ impl<R: RawLock> RawMutex<R> {
     #[cold]
     #[inline(never)]
     fn release_slow(&self) {
-        self.granting_section(|section, waker| section.hand_off(waker));
+        self.granting_section(|section, waker| {
+            section.holder.leave();
+            section.hand_off(waker);
+        });
     }
 
     #[inline]
@@ -89,6 +97,11 @@ impl<R: RawLock> RawMutex<R> {
     pub(crate) fn state(&self) -> MutexState {
         self.section(|section| section.state)
     }
+
+    #[cfg(feature = "diagnostics")]
+    pub(crate) fn diagnose(&self) -> LockReport {
+        self.section(|section| LockReport::of_mutex(section.state, section.holder, section.queue))
+    }
 }
 
 impl<R: RawLock> Acquisition for RawMutex<R> {
@@ -101,8 +114,8 @@ impl<R: RawLock> Acquisition for RawMutex<R> {
             self.waiters.with_mut(|waiters| {
                 // SAFETY: sections exclude each other and never nest, because nothing inside calls foreign code
                 // (contract K2); so this is the only reference.
-                let Waiters { queue, queued } = unsafe { &mut *waiters };
-                let mut section = Section { state: MutexState::decode(*word, *queued), queue };
+                let Waiters { queue, queued, holder } = unsafe { &mut *waiters };
+                let mut section = Section { state: MutexState::decode(*word, *queued), queue, holder: holder.lend() };
                 let result = f(&mut section);
                 *queued = section.state.queued;
                 *word = section.state.encode();
@@ -137,15 +150,15 @@ impl<R: RawLock> Acquisition for RawMutex<R> {
     }
 
     #[inline(always)]
-    fn release(&self) {
+    fn release(&self, _: Place) {
         if !self.raw.try_release(Word::HELD, Word::INIT) {
             self.release_slow();
         }
     }
 
     #[inline(always)]
-    fn enter(section: &mut Section<'_>) -> bool {
-        section.state.try_lock()
+    fn enter(section: &mut Section<'_>, place: Place) -> bool {
+        section.holder.entered(section.state.try_lock(), place)
     }
 
     #[inline(always)]
@@ -167,8 +180,9 @@ impl<R: RawLock> Acquisition for RawMutex<R> {
     }
 
     #[inline(always)]
-    fn claim(section: &mut Section<'_>, _: Pin<&Waiter>) {
+    fn claim(section: &mut Section<'_>, waiter: Pin<&Waiter>) {
         section.state.claim();
+        section.holder.enter(waiter.place());
     }
 
     #[inline(always)]

@@ -1,5 +1,8 @@
 //! The read-write lock without its data: the algorithm over a raw lock.
 
+#[cfg(feature = "diagnostics")]
+use crate::diagnostics::LockReport;
+use crate::diagnostics::{Holders, HoldersMut, Leaving, Place, Recorded};
 use crate::queue::{GrantedSet, Node, WaitQueue, Waiter};
 use crate::raw::{RawLock, Word};
 use crate::state::QueueFull;
@@ -14,7 +17,7 @@ use core::task::Waker;
 /// Word, queues and counts; see [the module](super) for how they work together.
 #[allow(unnameable_types, unreachable_pub, reason = "in the signature of a sealed trait")]
 pub struct RawRwLock<R> {
-    raw: R,
+    raw: Recorded<R>,
     max_readers: u32,
     waiters: UnsafeCell<Waiters>,
 }
@@ -24,6 +27,7 @@ struct Waiters {
     writers: WaitQueue,
     granted_readers: GrantedSet,
     counts: Counts,
+    holders: Holders,
 }
 
 impl<R> fmt::Debug for RawRwLock<R> {
@@ -41,6 +45,7 @@ pub(crate) struct Section<'s> {
     readers: &'s mut WaitQueue,
     writers: &'s mut WaitQueue,
     granted_readers: &'s mut GrantedSet,
+    holders: HoldersMut<'s>,
 }
 
 impl Section<'_> {
@@ -90,15 +95,16 @@ impl<R: RawLock> RawRwLock<R> {
         pub(crate) const fn new(max_readers: u32) -> Self {
             Self {
                 #[cfg(not(fifolock_loom))]
-                raw: R::INIT,
+                raw: Recorded::<R>::INIT,
                 #[cfg(fifolock_loom)]
-                raw: R::init(),
+                raw: Recorded::<R>::init(),
                 max_readers,
                 waiters: UnsafeCell::new(Waiters {
                     readers: WaitQueue::new(),
                     writers: WaitQueue::new(),
                     granted_readers: GrantedSet::new(),
                     counts: Counts::NEW,
+                    holders: Holders::NOBODY,
                 }),
             }
         }
@@ -110,9 +116,9 @@ impl<R: RawLock> RawRwLock<R> {
             self.waiters.with_mut(|waiters| {
                 // SAFETY: sections exclude each other and never nest, because nothing inside calls foreign code
                 // (contract K2); so this is the only reference.
-                let Waiters { readers, writers, granted_readers, counts } = unsafe { &mut *waiters };
+                let Waiters { readers, writers, granted_readers, counts, holders } = unsafe { &mut *waiters };
                 let state = RwState::decode(*word, *counts, self.max_readers);
-                let mut section = Section { state, readers, writers, granted_readers };
+                let mut section = Section { state, readers, writers, granted_readers, holders: holders.lend() };
                 let result = f(&mut section);
                 let state = section.state;
                 *counts = state.counts;
@@ -134,23 +140,32 @@ impl<R: RawLock> RawRwLock<R> {
     /// A section in which somebody gives up what it has: `transition` says to whom it goes.
     #[cold]
     #[inline(never)]
-    fn release_slow(&self, transition: fn(&mut RwState) -> Action) {
+    fn release_slow(&self, transition: fn(&mut RwState) -> Action, who: Leaving) {
         self.granting_section(|section, wakers| {
+            section.holders.leave(who);
             let action = transition(&mut section.state);
             section.perform(action, wakers);
         });
     }
 
-    /// The writer becomes a reader. Only for the writer.
+    /// The writer, by a call at `place`, becomes a reader. Only for the writer.
     #[inline(always)]
-    pub(crate) fn downgrade(&self) {
+    pub(crate) fn downgrade(&self, place: Place) {
         if !self.raw.try_release(Word::HELD, Word::ONE_READER) {
-            self.release_slow(RwState::downgrade);
+            self.release_slow(RwState::downgrade, Leaving::downgraded(place));
         }
     }
 
     pub(crate) fn state(&self) -> RwState {
         self.section(|section| section.state)
+    }
+
+    #[cfg(feature = "diagnostics")]
+    pub(crate) fn diagnose(&self) -> LockReport {
+        self.section(|section| {
+            let Section { state, readers, writers, granted_readers, holders } = section;
+            LockReport::of_rwlock(*state, holders, writers, readers, granted_readers)
+        })
     }
 }
 
@@ -204,7 +219,7 @@ impl<R: RawLock> Acquisition for ReadSide<'_, R> {
     }
 
     #[inline(always)]
-    fn release(&self) {
+    fn release(&self, place: Place) {
         let Self(lock) = self;
         while let Some(word) = lock.raw.peek() {
             if word.has_queued() {
@@ -215,12 +230,12 @@ impl<R: RawLock> Acquisition for ReadSide<'_, R> {
             }
             // Another reader came or left, or somebody queued.
         }
-        lock.release_slow(RwState::release_reader);
+        lock.release_slow(RwState::release_reader, Leaving::reader(place));
     }
 
     #[inline(always)]
-    fn enter(section: &mut Section<'_>) -> bool {
-        section.state.try_read()
+    fn enter(section: &mut Section<'_>, place: Place) -> bool {
+        section.holders.entered_reader(section.state.try_read(), place)
     }
 
     #[inline(always)]
@@ -242,6 +257,7 @@ impl<R: RawLock> Acquisition for ReadSide<'_, R> {
     fn claim(section: &mut Section<'_>, waiter: Pin<&Waiter>) {
         // SAFETY: I2: in a section; granted and not claimed, so in the set.
         unsafe { section.granted_readers.remove(waiter) };
+        section.holders.enter_reader(waiter.place());
     }
 
     #[inline(always)]
@@ -286,15 +302,15 @@ impl<R: RawLock> Acquisition for WriteSide<'_, R> {
     }
 
     #[inline(always)]
-    fn release(&self) {
+    fn release(&self, _: Place) {
         if !self.0.raw.try_release(Word::HELD, Word::INIT) {
-            self.0.release_slow(RwState::release_writer);
+            self.0.release_slow(RwState::release_writer, Leaving::writer());
         }
     }
 
     #[inline(always)]
-    fn enter(section: &mut Section<'_>) -> bool {
-        section.state.try_write()
+    fn enter(section: &mut Section<'_>, place: Place) -> bool {
+        section.holders.entered_writer(section.state.try_write(), place)
     }
 
     #[inline(always)]
@@ -316,8 +332,9 @@ impl<R: RawLock> Acquisition for WriteSide<'_, R> {
     }
 
     #[inline(always)]
-    fn claim(section: &mut Section<'_>, _: Pin<&Waiter>) {
+    fn claim(section: &mut Section<'_>, waiter: Pin<&Waiter>) {
         section.state.claim_writer();
+        section.holders.enter_writer(waiter.place());
     }
 
     #[inline(always)]

@@ -1,0 +1,206 @@
+//! With the feature: what a lock keeps of its owners, and the raw lock that lets it.
+
+use super::CALL_SITES;
+use crate::raw::{RawLock, Word};
+use core::panic::Location;
+use core::ptr;
+
+/// Where a lock was asked for.
+#[derive(Clone, Copy, Debug)]
+#[allow(unnameable_types, unreachable_pub, reason = "in the signature of a sealed trait")]
+pub struct Place(&'static Location<'static>);
+
+impl Place {
+    /// The caller's place; through functions that are `track_caller` themselves, that of theirs.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn here() -> Self {
+        Self(Location::caller())
+    }
+
+    pub(super) fn location(self) -> &'static Location<'static> {
+        self.0
+    }
+
+    /// One call can have several `Location`s: each instance of a generic function has its own.
+    fn is(self, other: Self) -> bool {
+        let (a, b) = (self.0, other.0);
+        ptr::eq(a, b) || (a.line(), a.column(), a.file()) == (b.line(), b.column(), b.file())
+    }
+}
+
+/// A raw lock without shortcuts: whoever becomes an owner, or ceases to be one, does so in a section, which records it.
+/// So no section ever finds an owner without a place, or the place of one that has gone.
+#[derive(Debug)]
+pub(crate) struct Recorded<R>(R);
+
+// SAFETY: 1 to 4: the inner lock's promises. 5: the shortcuts are left as provided, so the word changes in sections only.
+unsafe impl<R: RawLock> RawLock for Recorded<R> {
+    #[cfg(not(fifolock_loom))]
+    const INIT: Self = Self(R::INIT);
+
+    #[cfg(fifolock_loom)]
+    fn init() -> Self {
+        Self(R::init())
+    }
+
+    #[inline]
+    fn with<T>(&self, f: impl FnOnce(&mut Word) -> T) -> T {
+        self.0.with(f)
+    }
+}
+
+/// The place of a mutex's owner, or of the writer.
+///
+/// It is filled as long as there is an owner that has claimed what it owns.
+#[derive(Debug)]
+pub(crate) struct Slot(Option<Place>);
+
+impl Slot {
+    pub(crate) const EMPTY: Self = Self(None);
+
+    /// What a section works on.
+    pub(crate) fn lend(&mut self) -> SlotMut<'_> {
+        self
+    }
+
+    /// Records a newcomer if it entered; returns whether it did.
+    pub(crate) fn entered(&mut self, entered: bool, place: Place) -> bool {
+        if entered {
+            self.enter(place);
+        }
+        entered
+    }
+
+    pub(crate) fn enter(&mut self, place: Place) {
+        debug_assert!(self.0.is_none(), "the place of an owner that has gone was left behind");
+        self.0 = Some(place);
+    }
+
+    pub(crate) fn leave(&mut self) {
+        debug_assert!(self.0.is_some(), "an owner was not recorded");
+        self.0 = None;
+    }
+
+    pub(super) fn place(&self) -> Option<Place> {
+        self.0
+    }
+}
+
+pub(crate) type SlotMut<'s> = &'s mut Slot;
+
+/// The places of a read-write lock's owners.
+#[derive(Debug)]
+pub(crate) struct Holders {
+    pub(super) writer: Slot,
+    pub(super) readers: Readers,
+}
+
+impl Holders {
+    pub(crate) const NOBODY: Self = Self { writer: Slot::EMPTY, readers: Readers::NOBODY };
+
+    /// What a section works on.
+    pub(crate) fn lend(&mut self) -> HoldersMut<'_> {
+        self
+    }
+
+    /// Records a newcomer if it entered to write; returns whether it did.
+    pub(crate) fn entered_writer(&mut self, entered: bool, place: Place) -> bool {
+        self.writer.entered(entered, place)
+    }
+
+    /// Records a newcomer if it entered to read; returns whether it did.
+    pub(crate) fn entered_reader(&mut self, entered: bool, place: Place) -> bool {
+        if entered {
+            self.readers.enter(place);
+        }
+        entered
+    }
+
+    pub(crate) fn enter_writer(&mut self, place: Place) {
+        self.writer.enter(place);
+    }
+
+    pub(crate) fn enter_reader(&mut self, place: Place) {
+        self.readers.enter(place);
+    }
+
+    /// | who | writer | readers |
+    /// |---|---|---|
+    /// | writer | taken out | the same |
+    /// | reader | the same | one less at its place |
+    /// | downgraded | taken out | one more at its place |
+    pub(crate) fn leave(&mut self, who: Leaving) {
+        match who {
+            Leaving::Writer => self.writer.leave(),
+            Leaving::Reader(place) => self.readers.leave(place),
+            Leaving::Downgraded(place) => {
+                self.writer.leave();
+                self.readers.enter(place);
+            }
+        }
+    }
+}
+
+pub(crate) type HoldersMut<'s> = &'s mut Holders;
+
+/// Claimed shares by call site. A share that found no room is counted as one of elsewhere.
+///
+/// A site is never said to have more shares than it has: one of elsewhere may be of a site that has found room since.
+#[derive(Debug)]
+pub(crate) struct Readers {
+    sites: [Option<(Place, u32)>; CALL_SITES],
+    elsewhere: u32,
+}
+
+impl Readers {
+    const NOBODY: Self = Self { sites: [None; CALL_SITES], elsewhere: 0 };
+
+    /// No count wraps: together they are at most the number of readers that the lock allows.
+    fn enter(&mut self, place: Place) {
+        if let Some((_, shares)) = self.sites.iter_mut().flatten().find(|(site, _)| site.is(place)) {
+            *shares += 1;
+        } else if let Some(free) = self.sites.iter_mut().find(|site| site.is_none()) {
+            *free = Some((place, 1));
+        } else {
+            self.elsewhere += 1;
+        }
+    }
+
+    fn leave(&mut self, place: Place) {
+        let slot = self.sites.iter_mut().find(|slot| slot.is_some_and(|(site, _)| site.is(place)));
+        match slot {
+            Some(slot) => *slot = slot.and_then(|(site, shares)| (shares > 1).then(|| (site, shares - 1))),
+            None => {
+                debug_assert!(self.elsewhere > 0, "a reader was not recorded");
+                self.elsewhere = self.elsewhere.saturating_sub(1);
+            }
+        }
+    }
+
+    pub(super) fn sites(&self) -> impl Iterator<Item = (Place, u32)> {
+        self.sites.iter().flatten().copied()
+    }
+}
+
+/// How an owner of a read-write lock ceases to be what it is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Leaving {
+    Writer,
+    Reader(Place),
+    Downgraded(Place),
+}
+
+impl Leaving {
+    pub(crate) fn writer() -> Self {
+        Self::Writer
+    }
+
+    pub(crate) fn reader(place: Place) -> Self {
+        Self::Reader(place)
+    }
+
+    pub(crate) fn downgraded(place: Place) -> Self {
+        Self::Downgraded(place)
+    }
+}
