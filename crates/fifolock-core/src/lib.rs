@@ -138,6 +138,7 @@ macro_rules! adapter {
             rwlock::RwLockState,
         };
 
+        $crate::__adapter_diagnostics!();
         $crate::__adapter_owned!([$($param),*] $platform);
     };
     ([$($param:ident),*] $platform:ty, Timer) => {
@@ -158,6 +159,23 @@ macro_rules! adapter {
 
         $crate::__adapter_owned_timer!([$($param),*] $platform);
     };
+}
+
+#[cfg(feature = "diagnostics")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __adapter_diagnostics {
+    () => {
+        #[doc(inline)]
+        pub use $crate::diagnostics::LockReport;
+    };
+}
+
+#[cfg(not(feature = "diagnostics"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __adapter_diagnostics {
+    () => {};
 }
 
 #[cfg(all(feature = "alloc", target_has_atomic = "ptr"))]
