@@ -75,6 +75,7 @@ diagnostics_rules_of! {
     rwlock:
         m9_a_writer_is_named,
         m9_readers_are_counted_by_call_site,
+        m9_one_call_is_one_site_whatever_its_types,
         m9_readers_of_many_sites_are_counted_elsewhere,
         m9_writers_are_listed_before_readers,
         m9_a_downgraded_guard_is_named_as_a_reader,
@@ -83,5 +84,6 @@ diagnostics_rules_of! {
         k24_an_unclaimed_writer_is_named,
         k24_unclaimed_readers_are_named,
         k24_a_batch_is_accounted_for_while_it_is_marked,
+        k24_members_before_their_mark_are_unclaimed_holders,
         k25_reading_twice_around_a_writer;
 }

@@ -5,6 +5,7 @@ use crate::tools::{Hooks, Task, hook};
 use core::cell::{Cell, RefCell};
 use core::future::pending;
 use core::mem;
+use core::task::Poll;
 use fifolock_core::RwLock;
 use fifolock_core::diagnostics::{CALL_SITES, LISTED, LockReport};
 use fifolock_core::error::LockKind;
@@ -75,6 +76,24 @@ pub(super) fn m9_readers_are_counted_by_call_site<P: Platform>() {
     let (guard, line) = marked!(lock.try_read().expect("no writer"));
     mem::forget(guard);
     assert_holders(&lock, &[one(line)]);
+}
+
+pub(super) fn m9_one_call_is_one_site_whatever_its_types<P: Platform>() {
+    fn read<T, P: Platform>(lock: &RwLock<T, P>) -> (RwLockReadGuard<'_, T, P>, u32) {
+        marked!(lock.try_read().expect("no writer"))
+    }
+    /// An instance of its own for every type.
+    fn read_as<U: Default, P: Platform>(lock: &RwLock<u32, P>) -> (RwLockReadGuard<'_, u32, P>, u32) {
+        let _ = U::default();
+        marked!(lock.try_read().expect("no writer"))
+    }
+    let lock = RwLock::<u32, P>::new(1);
+    let (a, line) = read_as::<u8, P>(&lock);
+    let (b, _) = read_as::<String, P>(&lock);
+    let (c, other_line) = read(&lock);
+    assert_holders(&lock, &[(line, READ, false, 2), (other_line, READ, false, 1)]);
+    drop((a, b, c));
+    assert_empty(&lock.diagnose());
 }
 
 pub(super) fn m9_readers_of_many_sites_are_counted_elsewhere<P: Platform>() {
@@ -294,6 +313,52 @@ pub(super) fn k24_a_batch_is_accounted_for_while_it_is_marked<P: Platform>() {
         drop(reader.ready());
     }
     assert_empty(&lock.diagnose());
+}
+
+/// The shares of a batch are reserved before its members are marked.
+pub(super) fn k24_members_before_their_mark_are_unclaimed_holders<P: Platform>() {
+    const SIZE: usize = 40;
+    const REST: usize = 8;
+    let lock = Arc::new(RwLock::<_, P>::new(1));
+    let guard = Arc::clone(&lock).try_write_owned().expect("free");
+    let tasks = Rc::new(RefCell::new(Vec::new()));
+    let guards = Rc::new(RefCell::new(Vec::new()));
+    let found = Rc::new(RefCell::new(None));
+    let line = Cell::new(0);
+    for n in 0..SIZE {
+        let (lock, tasks, guards, found) =
+            (Arc::clone(&lock), Rc::clone(&tasks), Rc::clone(&guards), Rc::clone(&found));
+        let (read, at) = marked!(Arc::clone(&lock).read_owned());
+        line.set(at);
+        let members = Rc::clone(&tasks);
+        let on_wake = hook(move || {
+            // Whoever is marked claims, and so the others are the whole of the unclaimed.
+            if n == 0 {
+                let mut tasks: Vec<Task<_>> = members.take();
+                for task in &mut tasks {
+                    if let Poll::Ready(guard) = task.poll() {
+                        guards.borrow_mut().push(guard);
+                    }
+                }
+                *found.borrow_mut() = Some((guards.borrow().len(), lock.diagnose(), tasks));
+            }
+        });
+        let mut task = Task::with_hooks(read, Hooks { on_wake, ..Hooks::default() });
+        task.pending();
+        tasks.borrow_mut().push(task);
+    }
+    let late = Arc::clone(&lock);
+    drop(guard);
+    let (claimed, report, tasks) = found.take().expect("woken");
+    assert_eq!(claimed, SIZE - REST, "the size of a chunk");
+    let expected = [(line.get(), READ, false, claimed)].into_iter();
+    let expected: Vec<_> = expected.chain([(line.get(), READ, true, 1); REST]).collect();
+    assert_eq!(holders(file!(), &report), expected);
+    assert_eq!(report.holders_not_listed(), 0);
+    assert_eq!((report.waiters().len(), report.waiters_not_listed()), (0, 0));
+    drop(tasks);
+    drop(guards.take());
+    assert_empty(&late.diagnose());
 }
 
 /// K25: a task that reads, and reads again while a writer waits, waits for itself; the report shows the ring.

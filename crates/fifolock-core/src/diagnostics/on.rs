@@ -144,42 +144,33 @@ impl Holders {
 
 pub(crate) type HoldersMut<'s> = &'s mut Holders;
 
-/// Claimed shares by call site. A share that found no room is counted as one of elsewhere.
+/// Claimed shares by call site. A share that found no room is in none, and is seen by what the sum lacks.
 ///
-/// A site is never said to have more shares than it has: one of elsewhere may be of a site that has found room since.
+/// A site is never said to have more shares than it has. It may have more than is said: those from before it found room.
 #[derive(Debug)]
-pub(crate) struct Readers {
-    sites: [Option<(Place, u32)>; CALL_SITES],
-    elsewhere: u32,
-}
+pub(crate) struct Readers([Option<(Place, u32)>; CALL_SITES]);
 
 impl Readers {
-    const NOBODY: Self = Self { sites: [None; CALL_SITES], elsewhere: 0 };
+    const NOBODY: Self = Self([None; CALL_SITES]);
 
     /// No count wraps: together they are at most the number of readers that the lock allows.
     fn enter(&mut self, place: Place) {
-        if let Some((_, shares)) = self.sites.iter_mut().flatten().find(|(site, _)| site.is(place)) {
+        if let Some((_, shares)) = self.0.iter_mut().flatten().find(|(site, _)| site.is(place)) {
             *shares += 1;
-        } else if let Some(free) = self.sites.iter_mut().find(|site| site.is_none()) {
+        } else if let Some(free) = self.0.iter_mut().find(|site| site.is_none()) {
             *free = Some((place, 1));
-        } else {
-            self.elsewhere += 1;
         }
     }
 
     fn leave(&mut self, place: Place) {
-        let slot = self.sites.iter_mut().find(|slot| slot.is_some_and(|(site, _)| site.is(place)));
-        match slot {
-            Some(slot) => *slot = slot.and_then(|(site, shares)| (shares > 1).then(|| (site, shares - 1))),
-            None => {
-                debug_assert!(self.elsewhere > 0, "a reader was not recorded");
-                self.elsewhere = self.elsewhere.saturating_sub(1);
-            }
+        let slot = self.0.iter_mut().find(|slot| slot.is_some_and(|(site, _)| site.is(place)));
+        if let Some(slot) = slot {
+            *slot = slot.and_then(|(site, shares)| (shares > 1).then(|| (site, shares - 1)));
         }
     }
 
     pub(super) fn sites(&self) -> impl Iterator<Item = (Place, u32)> {
-        self.sites.iter().flatten().copied()
+        self.0.iter().flatten().copied()
     }
 }
 
