@@ -96,10 +96,13 @@ pub(super) fn m9_one_call_is_one_site_whatever_its_types<P: Platform>() {
     assert_empty(&lock.diagnose());
 }
 
+/// A call that reads.
+type Site<P> = fn(&RwLock<i32, P>) -> RwLockReadGuard<'_, i32, P>;
+
 pub(super) fn m9_readers_of_many_sites_are_counted_elsewhere<P: Platform>() {
     let lock = RwLock::<_, P>::new(1);
     let first = line!() + 2;
-    let sites: [fn(&RwLock<i32, P>) -> RwLockReadGuard<'_, i32, P>; CALL_SITES + 2] = [
+    let sites: [Site<P>; CALL_SITES + 2] = [
         |lock| lock.try_read().expect("no writer"),
         |lock| lock.try_read().expect("no writer"),
         |lock| lock.try_read().expect("no writer"),
