@@ -18,6 +18,7 @@
 //! # Examples
 //!
 //! ```
+//! # #[cfg(feature = "diagnostics")] {
 //! use fifolock_core::{Mutex, platform::Local};
 //!
 //! let mutex = Mutex::<_, Local>::new(0);
@@ -27,6 +28,7 @@
 //! println!("{report}");
 //! drop(guard);
 //! assert!(mutex.diagnose().holders().is_empty());
+//! # }
 //! # Ok::<(), fifolock_core::TryLockError>(())
 //! ```
 
