@@ -9,8 +9,8 @@ use xshell::cmd;
 use crate::context::{Context, Failure, OrElse as _, Outcome, Result};
 use crate::lint::is_published;
 
-/// Up to 256 builds a crate; beyond it the combinations need grouping.
-const FEATURES_MAX: usize = 8;
+/// Up to 512 builds a crate; beyond it the combinations need grouping.
+const FEATURES_MAX: usize = 9;
 
 type Features<'a> = BTreeMap<&'a str, Vec<&'a str>>;
 

@@ -61,6 +61,7 @@ const COMMANDS: &[Command] = &[
     Command::new("nostd", "no std, no compare-and-swap", nostd::run),
     Command::new("firmware", "the images for microcontrollers, under QEMU", firmware::run).with_args(),
     Command::new("embassy-std", "embassy's executor and clock for hosts", suites::embassy_std).with_args(),
+    Command::new("diagnostics", "all tests, with locks that know who holds them", suites::diagnostics).with_args(),
     Command::new("msrv", "the declared minimum Rust version", lint::msrv),
     Command::new("loom", "every interleaving of the models", suites::loom).with_args(),
     Command::new("tokio-tests", "tokio's own tests of its locks, on ours", tokio_tests::run),

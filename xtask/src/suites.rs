@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use xshell::cmd;
 
-use crate::context::{Context, OrElse as _, Outcome, Result, run_tests};
+use crate::context::{Context, Failure, OrElse as _, Outcome, Result, run_tests};
 
 /// A known lock bug passed at 2.
 const LOOM_MAX_PREEMPTIONS: &str = "3";
@@ -27,6 +27,31 @@ pub(crate) fn test(cx: &Context, args: &[String]) -> Result<Outcome> {
     cmd!(sh, "cargo test --workspace {args...}")
         .run()
         .or_tell("the failing tests are named above; `cargo test -p CRATE NAME` runs one")?;
+    Ok(Outcome::Passed)
+}
+
+/// Runs the core's tests and the contract with locks that know who holds them, and the example that shows it. Such locks
+/// take no shortcuts, so the other tests do without.
+pub(crate) fn diagnostics(cx: &Context, args: &[String]) -> Result<Outcome> {
+    let sh = &cx.sh;
+    let target = cx.target.join("diagnostics");
+    let tests = cmd!(
+        sh,
+        "cargo test -p fifolock-core -p fifolock-conformance --features fifolock-core/diagnostics,fifolock-conformance/diagnostics --target-dir {target} {args...}"
+    );
+    let passed = run_tests(tests)?;
+    println!("diagnostics: {passed} tests passed");
+    let report =
+        cmd!(sh, "cargo run -p fifolock --example who_holds_it --features tokio,diagnostics --target-dir {target}")
+            .read()
+            .or_tell("see crates/fifolock/examples/who_holds_it.rs")?;
+    let readme = sh.read_file(cx.root.join("README.md")).or_tell("the file belongs in the repository")?;
+    if !readme.contains(report.trim_end()) {
+        return Err(Failure::new(
+            &format!("README.md doesn't show what the example prints:\n{report}"),
+            "put this into the section \"Who holds it?\"",
+        ));
+    }
     Ok(Outcome::Passed)
 }
 

@@ -4,6 +4,10 @@
 //! scenarios that other locks fail are `h01_…` to `h13_…`. It is written once and run for every platform. Futures are
 //! polled by hand, with wakers that count: no runtime, no real time, no threads, but where a rule is about those.
 
+#[cfg(feature = "diagnostics")]
+pub mod diagnostics;
+#[cfg(feature = "diagnostics")]
+pub mod diagnostics_time;
 pub mod foreign;
 pub mod model;
 pub mod mutex;

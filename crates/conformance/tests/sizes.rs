@@ -1,4 +1,5 @@
 //! What locks, guards and futures cost in memory: asserted, and so documented. A wrong size doesn't build.
+#![cfg(not(feature = "diagnostics"))]
 
 use core::mem::size_of;
 use fifolock_core::TimeoutError;

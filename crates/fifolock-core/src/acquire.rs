@@ -1,5 +1,6 @@
 //! The future of every lock operation.
 
+use crate::diagnostics::Place;
 use crate::platform::Platform;
 use crate::queue::{Waiter, polled_after_ready};
 use crate::timeout::{Limited, Outcome};
@@ -20,7 +21,7 @@ pub trait Request: sealed::Operations {}
 impl<R: sealed::Operations> Request for R {}
 
 pub(crate) mod sealed {
-    use super::{Context, Pin, Platform, Poll, Waiter};
+    use super::{Context, Pin, Place, Platform, Poll, Waiter};
     use crate::error::LockKind;
     use crate::timeout::{Limited, Outcome};
 
@@ -34,8 +35,8 @@ pub(crate) mod sealed {
         /// What an error says it waited for.
         const KIND: LockKind;
 
-        /// One attempt. `true`: the caller owns what was requested.
-        fn try_now(&self) -> bool;
+        /// One attempt, of a call at `place`. `true`: the caller owns what was requested.
+        fn try_now(&self, place: Place) -> bool;
         /// `Ready`: the caller owns what was requested.
         fn poll(&self, waiter: Pin<&Waiter>, cx: &mut Context<'_>) -> Poll<()>;
         /// As `poll`, and polls a sleep while the caller has to wait.
@@ -48,12 +49,12 @@ pub(crate) mod sealed {
         ) -> Poll<Outcome>;
         /// The waiter leaves; what it was granted is passed on.
         fn leave(&self, waiter: Pin<&Waiter>);
-        /// Wraps what the caller owns.
+        /// Wraps what the caller owns, by the call at `place` that acquired it.
         ///
         /// # Safety
         ///
         /// The caller has just been told that it owns what was requested, and has no other guard for it.
-        unsafe fn into_guard(self) -> Self::Guard;
+        unsafe fn into_guard(self, place: Place) -> Self::Guard;
     }
 }
 
@@ -86,9 +87,17 @@ pin_project! {
 }
 
 impl<R: Request> Acquire<R> {
+    /// An operation of the caller.
     #[inline(always)]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub(crate) fn new(request: R) -> Self {
-        Self { request: Some(request), waiter: Waiter::new() }
+        Self::at(Place::here(), request)
+    }
+
+    /// An operation for whoever asked at `place`.
+    #[inline(always)]
+    pub(crate) fn at(place: Place, request: R) -> Self {
+        Self { request: Some(request), waiter: Waiter::new(place) }
     }
 
     #[inline(always)]
@@ -104,9 +113,10 @@ impl<R: Request> Acquire<R> {
     /// The caller has just become the owner of what was requested, through this request; the waiter is done.
     #[inline(always)]
     unsafe fn guard(self: Pin<&mut Self>) -> R::Guard {
-        match self.project().request.take() {
+        let this = self.project();
+        match this.request.take() {
             // SAFETY: the caller owns it, as it promises.
-            Some(request) => unsafe { request.into_guard() },
+            Some(request) => unsafe { request.into_guard(this.waiter.place()) },
             // SAFETY: it owns it through the request, just now, and only this takes the request.
             None => unsafe { unreachable_unchecked() },
         }

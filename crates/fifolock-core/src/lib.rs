@@ -15,6 +15,7 @@
 //! | module | knows |
 //! |---|---|
 //! | [`mutex`], [`rwlock`] | the data, the guards; below them, without the data, the algorithm |
+//! | `diagnostics` | where in the source locks were taken |
 //! | [`acquire`], [`timeout`], [`until`] | the futures of every lock operation |
 //! | `state` | the lock word, and what may follow what: pure functions |
 //! | `queue` | the waiters and their pointers |
@@ -29,6 +30,7 @@
 //! | `alloc` | the owned (`Arc`) forms, on targets with compare-and-swap |
 //! | `critical-section` | [`platform::CriticalSection`]; enables no implementation |
 //! | `spin` | [`platform::Spin`], on targets with compare-and-swap |
+//! | `diagnostics` | `diagnose` on the locks: who holds them, and who waits. Locks are larger and slower |
 //!
 //! No feature changes what another part does.
 
@@ -43,6 +45,11 @@ extern crate std;
 pub mod acquire;
 #[cfg(feature = "std")]
 mod blocking;
+#[cfg(not(feature = "diagnostics"))]
+mod diagnostics;
+#[cfg(feature = "diagnostics")]
+#[cfg_attr(docsrs, doc(cfg(feature = "diagnostics")))]
+pub mod diagnostics;
 pub mod error;
 pub mod mutex;
 mod permit;
@@ -141,6 +148,7 @@ macro_rules! adapter {
             rwlock::{RwLockPolicy, RwLockState},
         };
 
+        $crate::__adapter_diagnostics!();
         $crate::__adapter_owned!([$($param),*] $platform);
     };
     ([$($param:ident),*] $platform:ty, Timer) => {
@@ -165,6 +173,23 @@ macro_rules! adapter {
 
         $crate::__adapter_owned_timer!([$($param),*] $platform);
     };
+}
+
+#[cfg(feature = "diagnostics")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __adapter_diagnostics {
+    () => {
+        #[doc(inline)]
+        pub use $crate::diagnostics::LockReport;
+    };
+}
+
+#[cfg(not(feature = "diagnostics"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __adapter_diagnostics {
+    () => {};
 }
 
 #[cfg(all(feature = "alloc", target_has_atomic = "ptr"))]

@@ -109,6 +109,9 @@ pub use owned::{LockOwned, LockOwnedDeadline, LockOwnedTimeout, OwnedMappedMutex
 
 use crate::acquire::Acquire;
 use crate::acquire::sealed::Operations;
+#[cfg(feature = "diagnostics")]
+use crate::diagnostics::LockReport;
+use crate::diagnostics::Place;
 use crate::error::{LockKind, TimeoutError, TryLockError};
 use crate::permit::{Permit, Release};
 use crate::platform::{Platform, Timer};
@@ -229,6 +232,7 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     /// # });
     /// ```
     #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn lock(&self) -> Lock<'_, T, P> {
         Acquire::new(Locking(self))
     }
@@ -250,6 +254,7 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     /// # Ok::<(), fifolock_core::TryLockError>(())
     /// ```
     #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn try_lock(&self) -> Result<MutexGuard<'_, T, P>, TryLockError> {
         try_now(Locking(self))
     }
@@ -283,6 +288,7 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     /// # drop(guard);
     /// # });
     /// ```
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn lock_until<F: Future>(&self, other: F) -> LockUntil<'_, T, P, F> {
         Until::new(Locking(self), other)
     }
@@ -308,6 +314,7 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     ///
     /// Where the runtime's timer does: tokio's, outside of a runtime.
     #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn lock_timeout(&self, timeout: P::Duration) -> LockTimeout<'_, T, P>
     where
         P: Timer,
@@ -335,6 +342,7 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     ///
     /// Where the runtime's timer does: tokio's, outside of a runtime.
     #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn lock_deadline(&self, deadline: P::Instant) -> LockDeadline<'_, T, P>
     where
         P: Timer,
@@ -363,12 +371,16 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     /// assert_eq!((before, mutex.into_inner()), (1, 2));
     /// # });
     /// ```
-    pub async fn run_exclusive<F, O>(&self, f: F) -> O
+    #[cfg_attr(feature = "diagnostics", track_caller)]
+    pub fn run_exclusive<F, O>(&self, f: F) -> impl Future<Output = O>
     where
         F: AsyncFnOnce(&mut T) -> O,
     {
-        let mut guard = self.lock().await;
-        f(&mut guard).await
+        let place = Place::here();
+        async move {
+            let mut guard = Acquire::at(place, Locking(self)).await;
+            f(&mut guard).await
+        }
     }
 
     /// As [`run_exclusive`](Self::run_exclusive), waiting no longer than `timeout` for the mutex. How long `f` runs is
@@ -385,13 +397,21 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     /// # Panics
     ///
     /// As [`lock_timeout`](Self::lock_timeout).
-    pub async fn run_exclusive_timeout<F, O>(&self, timeout: P::Duration, f: F) -> Result<O, TimeoutError>
+    #[cfg_attr(feature = "diagnostics", track_caller)]
+    pub fn run_exclusive_timeout<F, O>(
+        &self,
+        timeout: P::Duration,
+        f: F,
+    ) -> impl Future<Output = Result<O, TimeoutError>>
     where
         P: Timer,
         F: AsyncFnOnce(&mut T) -> O,
     {
-        let mut guard = self.lock_timeout(timeout).await?;
-        Ok(f(&mut guard).await)
+        let place = Place::here();
+        async move {
+            let mut guard = Timeout::at(place, Locking(self), timeout).await?;
+            Ok(f(&mut guard).await)
+        }
     }
 
     /// Locks the mutex, parking the thread until it is this thread's turn, in the same queue.
@@ -404,6 +424,7 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     /// As [`lock`](Self::lock): threads and tasks are served in one order.
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn blocking_lock(&self) -> MutexGuard<'_, T, P> {
         match self.try_lock() {
             Ok(guard) => guard,
@@ -425,6 +446,27 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     pub fn state(&self) -> MutexState {
         let state = self.raw().state();
         MutexState { locked: state.is_held(), queued: state.queued as usize }
+    }
+
+    /// Who holds the mutex, who was granted it and has not been polled since, and who waits for it, each by the place in the
+    /// source that asked. A consistent snapshot; taking it changes nothing and wakes nobody.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use fifolock_core::{Mutex, platform::Local};
+    /// let lock = Mutex::<_, Local>::new(1);
+    /// let guard = lock.try_lock()?;
+    /// let report = lock.diagnose();
+    /// assert_eq!(report.holders()[0].location.line() + 1, line!() - 1);
+    /// println!("{report}");
+    /// # drop(guard);
+    /// # Ok::<(), fifolock_core::TryLockError>(())
+    /// ```
+    #[cfg(feature = "diagnostics")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "diagnostics")))]
+    pub fn diagnose(&self) -> LockReport {
+        self.raw().diagnose()
     }
 
     /// The same mutex as one of another platform with the same raw lock: a library's lock, timed by its user's runtime.
@@ -455,10 +497,12 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
 
 /// One attempt, for any request.
 #[inline(always)]
+#[cfg_attr(feature = "diagnostics", track_caller)]
 pub(crate) fn try_now<R: Operations>(request: R) -> Result<R::Guard, TryLockError> {
-    if request.try_now() {
+    let place = Place::here();
+    if request.try_now(place) {
         // SAFETY: `try_now` said that the caller owns it.
-        Ok(unsafe { request.into_guard() })
+        Ok(unsafe { request.into_guard(place) })
     } else {
         Err(TryLockError(()))
     }
@@ -504,8 +548,8 @@ pub struct Locking<L>(pub(crate) L);
 
 impl<L: MutexHandle> Release for Locking<L> {
     #[inline(always)]
-    fn release(&self) {
-        self.0.raw().release();
+    fn release(&self, place: Place) {
+        self.0.raw().release(place);
     }
 }
 
@@ -515,8 +559,8 @@ impl<L: MutexHandle> Operations for Locking<L> {
     const KIND: LockKind = LockKind::Mutex;
 
     #[inline(always)]
-    fn try_now(&self) -> bool {
-        wait::try_acquire(self.0.raw())
+    fn try_now(&self, place: Place) -> bool {
+        wait::try_acquire(self.0.raw(), place)
     }
 
     #[inline(always)]
@@ -541,8 +585,8 @@ impl<L: MutexHandle> Operations for Locking<L> {
     }
 
     #[inline(always)]
-    unsafe fn into_guard(self) -> L::Guard {
+    unsafe fn into_guard(self, place: Place) -> L::Guard {
         // SAFETY: the caller owns it and has no other guard.
-        L::guard(unsafe { Permit::new(self) })
+        L::guard(unsafe { Permit::new(self, place) })
     }
 }

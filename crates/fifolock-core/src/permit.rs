@@ -1,5 +1,6 @@
 //! What every guard is made of: the duty to release, and a pointer to the data.
 
+use crate::diagnostics::Place;
 use core::marker::PhantomData;
 use core::mem::ManuallyDrop;
 use core::ptr::{self, NonNull};
@@ -7,8 +8,8 @@ use core::ptr::{self, NonNull};
 /// A way of holding a lock, and how it ends.
 #[allow(unnameable_types, unreachable_pub, reason = "sealed")]
 pub trait Release {
-    /// Gives up what is held. Only for a holder, once.
-    fn release(&self);
+    /// Gives up what is held, by a call at `place`. Only for a holder, once.
+    fn release(&self, place: Place);
 }
 
 /// Something is held: it is released when this is dropped, exactly once.
@@ -16,35 +17,40 @@ pub trait Release {
 /// An owned lock's `Arc` is dropped after the release, and the wakes, have returned.
 #[derive(Debug)]
 #[allow(unnameable_types, unreachable_pub, reason = "in the signature of a sealed trait")]
-pub struct Permit<H: Release>(H);
+pub struct Permit<H: Release> {
+    held: H,
+    /// The call that made its holder one.
+    place: Place,
+}
 
 impl<H: Release> Permit<H> {
     /// # Safety
     ///
     /// The caller holds what `held` says, and has no other permit for it.
     #[inline(always)]
-    pub(crate) unsafe fn new(held: H) -> Self {
-        Self(held)
+    pub(crate) unsafe fn new(held: H, place: Place) -> Self {
+        Self { held, place }
     }
 
     #[inline(always)]
     pub(crate) fn held(&self) -> &H {
-        &self.0
+        &self.held
     }
 
-    /// Takes the duty to release over.
+    /// Takes the duty to release over, and the place that goes with it.
     #[inline(always)]
-    pub(crate) fn into_held(self) -> H {
+    pub(crate) fn into_held(self) -> (H, Place) {
         let this = ManuallyDrop::new(self);
         // SAFETY: moved out of a value that is neither used nor dropped again.
-        unsafe { ptr::read(&raw const this.0) }
+        let held = unsafe { ptr::read(&raw const this.held) };
+        (held, this.place)
     }
 }
 
 impl<H: Release> Drop for Permit<H> {
     #[inline(always)]
     fn drop(&mut self) {
-        self.0.release();
+        self.held.release(self.place);
     }
 }
 

@@ -32,6 +32,7 @@
 //! No `&mut Waiter` exists while it is linked: everything that changes is in a cell and reached through a shared
 //! reference or a raw pointer from the pinned place itself.
 
+use crate::diagnostics::Place;
 use crate::sync_shim::{AtomicPtr, AtomicU8, Ordering, UnsafeCell};
 use core::fmt;
 use core::marker::PhantomPinned;
@@ -89,6 +90,7 @@ pub struct Waiter {
     kind: UnsafeCell<Kind>,
     phase: AtomicU8,
     stage: UnsafeCell<Stage>,
+    place: Place,
     _pinned: PhantomPinned,
 }
 
@@ -164,8 +166,9 @@ unsafe impl Send for Waiter {}
 unsafe impl Sync for Waiter {}
 
 impl Waiter {
+    /// A waiter for whoever asked at `place`.
     #[inline(always)]
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(place: Place) -> Self {
         Self {
             links: UnsafeCell::new(MaybeUninit::uninit()),
             slot: UnsafeCell::new(MaybeUninit::uninit()),
@@ -173,8 +176,15 @@ impl Waiter {
             kind: UnsafeCell::new(Kind::Write),
             phase: AtomicU8::new(WAITING),
             stage: UnsafeCell::new(Stage::Idle),
+            place,
             _pinned: PhantomPinned,
         }
+    }
+
+    /// Where the lock was asked for.
+    #[inline(always)]
+    pub(crate) fn place(&self) -> Place {
+        self.place
     }
 
     #[inline(always)]
@@ -211,6 +221,19 @@ impl Waiter {
         self.slot.with(|slot| unsafe { &*slot.cast::<Slot>() })
     }
 
+    /// Takes the waker over; its addresses stay in the slot.
+    ///
+    /// # Safety
+    ///
+    /// In a section; the waiter waits (I3), and does so no more.
+    #[inline(always)]
+    unsafe fn take_waker(&self) -> Waker {
+        // SAFETY: it waits, so it was queued.
+        let slot = unsafe { self.slot() };
+        // SAFETY: as the caller promises.
+        unsafe { slot.take() }
+    }
+
     /// Whether the waker stored last wakes the same task as `waker`. Only for the owner of a queued waiter.
     #[inline(always)]
     pub(crate) fn will_wake(&self, waker: &Waker) -> bool {
@@ -227,8 +250,9 @@ impl Waiter {
     #[inline(always)]
     unsafe fn is_of_task(&self, other: &Self) -> bool {
         // SAFETY: as the caller promises.
-        let (own, slot) = unsafe { (self.slot(), other.slot()) };
-        own.is_of(slot.data.load(Ordering::Relaxed), slot.vtable.load(Ordering::Relaxed))
+        let slot = unsafe { other.slot() };
+        // SAFETY: as the caller promises.
+        unsafe { self.slot() }.is_of(slot.data.load(Ordering::Relaxed), slot.vtable.load(Ordering::Relaxed))
     }
 
     /// # Safety
@@ -334,6 +358,17 @@ impl Node {
         let waiter = unsafe { self.waiter() };
         // SAFETY: as the caller promises.
         unsafe { waiter.kind() }
+    }
+
+    /// Where the lock was asked for.
+    ///
+    /// # Safety
+    ///
+    /// In a section; the waiter is queued, or granted and not claimed.
+    #[inline(always)]
+    pub(crate) unsafe fn place(self) -> Place {
+        // SAFETY: as the caller promises.
+        unsafe { self.waiter() }.place()
     }
 
     /// # Safety
@@ -537,7 +572,7 @@ impl WaitQueue {
         let waiter = unsafe { first.waiter() };
         debug_assert!(!waiter.is_granted(), "granted twice");
         // SAFETY: I3: it waited, so the slot's waker is its own, and leaves with this.
-        let waker = unsafe { waiter.slot().take() };
+        let waker = unsafe { waiter.take_waker() };
         // SAFETY: I2.
         unsafe { waiter.update(|numbers| numbers.number = grant) };
         // Ordering: Relaxed. The end of the section, or the word that it stores, publishes it: see `is_granted`.
@@ -556,7 +591,7 @@ impl WaitQueue {
         // SAFETY: linked here, as the caller promises.
         unsafe { self.0.unlink(Node::of(waiter)) };
         // SAFETY: I3: it waited, so the slot's waker is its own, and leaves with this.
-        unsafe { waiter.slot().take() }
+        unsafe { waiter.take_waker() }
     }
 
     /// The waiter takes a grant over, and the robbed one its place in the queue and its waker.
@@ -575,7 +610,7 @@ impl WaitQueue {
         let other = unsafe { robbed.waiter() };
         debug_assert!(other.is_granted() && !waiter.is_granted(), "a grant goes from who has it to who waits");
         // SAFETY: I3: it waits, so the slot's waker is its own, and goes to the other's slot.
-        let waker = unsafe { waiter.slot().take() };
+        let waker = unsafe { waiter.take_waker() };
         // SAFETY: granted, so it was queued, and its waker was taken.
         unsafe { other.slot() }.put(waker);
         // SAFETY: I2.
@@ -598,7 +633,7 @@ impl WaitQueue {
 pub(crate) unsafe fn replace_waker(waiter: Pin<&Waiter>, waker: Waker) -> Waker {
     debug_assert!(!waiter.is_granted(), "a granted waiter is in no wait queue");
     // SAFETY: I3: it waits, so the slot's waker is its own.
-    let old = unsafe { waiter.slot().take() };
+    let old = unsafe { waiter.take_waker() };
     // SAFETY: as above, and it has just been taken.
     unsafe { waiter.slot() }.put(waker);
     old
@@ -718,6 +753,55 @@ impl GrantedSet {
         unsafe { waiter.update(|numbers| numbers.looks = left) };
         if left > 0 { Found::Suspect } else { Found::Nothing }
     }
+}
+
+/// For reports, which name a bounded number of waiters.
+#[cfg(feature = "diagnostics")]
+impl Ring {
+    /// What the waiters wait for and where they asked, from the head on. In one section, as every use of a ring.
+    fn places(&self) -> impl Iterator<Item = (Kind, Place)> {
+        core::iter::successors(self.head(), move |node| {
+            // SAFETY: I1, I2: linked, and the section goes on.
+            let next = unsafe { node.waiter() }.links().next;
+            NonNull::new(next.cast_mut()).filter(|_| !ptr::eq(next, self.head)).map(Node)
+        })
+        .map(|node| {
+            // SAFETY: as above.
+            let kind = unsafe { node.kind() };
+            // SAFETY: as above.
+            (kind, unsafe { node.place() })
+        })
+    }
+}
+
+#[cfg(feature = "diagnostics")]
+impl WaitQueue {
+    /// Those who wait, first come first.
+    pub(crate) fn places(&self) -> impl Iterator<Item = (Kind, Place)> {
+        self.0.places()
+    }
+}
+
+#[cfg(feature = "diagnostics")]
+impl GrantedSet {
+    /// The granted.
+    pub(crate) fn places(&self) -> impl Iterator<Item = (Kind, Place)> {
+        self.0.places()
+    }
+}
+
+/// What a granted waiter waited for, and where it asked.
+///
+/// # Safety
+///
+/// In a section, which found the waiter as the granted one: it has not claimed, so it is alive (I1).
+#[cfg(feature = "diagnostics")]
+pub(crate) unsafe fn place_of(granted: NonNull<Waiter>) -> (Kind, Place) {
+    let node = Node(granted);
+    // SAFETY: alive, as the caller promises.
+    let kind = unsafe { node.kind() };
+    // SAFETY: as above.
+    (kind, unsafe { node.place() })
 }
 
 /// A future was polled after it had returned `Ready`.

@@ -24,7 +24,7 @@ struct Member {
 
 impl Member {
     fn new() -> Self {
-        Self { waiter: Box::pin(Waiter::new()), owners: Arc::new(Nobody) }
+        Self { waiter: Box::pin(Waiter::new(Place::here())), owners: Arc::new(Nobody) }
     }
 
     fn waker(&self) -> Waker {

@@ -128,6 +128,9 @@ pub use upgradable_owned::{
 };
 
 use crate::acquire::Acquire;
+#[cfg(feature = "diagnostics")]
+use crate::diagnostics::LockReport;
+use crate::diagnostics::Place;
 use crate::error::{TimeoutError, TryLockError};
 use crate::mutex::try_now;
 use crate::platform::{Platform, Timer};
@@ -316,6 +319,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # });
     /// ```
     #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn read(&self) -> Read<'_, T, P> {
         Acquire::new(Reading(self))
     }
@@ -346,6 +350,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # });
     /// ```
     #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn write(&self) -> Write<'_, T, P> {
         Acquire::new(Writing(self))
     }
@@ -356,6 +361,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// If that is not so. Nothing has changed then.
     #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn try_read(&self) -> Result<RwLockReadGuard<'_, T, P>, TryLockError> {
         try_now(Reading(self))
     }
@@ -366,6 +372,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// If somebody holds it, or has been granted it and has not been polled since. Nothing has changed then.
     #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn try_write(&self) -> Result<RwLockWriteGuard<'_, T, P>, TryLockError> {
         try_now(Writing(self))
     }
@@ -386,6 +393,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Errors
     ///
     /// The other future's output. The wait is over then: a share that was granted meanwhile was given back.
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn read_until<F: Future>(&self, other: F) -> ReadUntil<'_, T, P, F> {
         Until::new(Reading(self), other)
     }
@@ -406,6 +414,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Errors
     ///
     /// The other future's output. The wait is over then: a grant that came meanwhile was passed on.
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn write_until<F: Future>(&self, other: F) -> WriteUntil<'_, T, P, F> {
         Until::new(Writing(self), other)
     }
@@ -432,6 +441,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// Where the runtime's timer does: tokio's, outside of a runtime.
     #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn read_timeout(&self, timeout: P::Duration) -> ReadTimeout<'_, T, P>
     where
         P: Timer,
@@ -459,6 +469,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// Where the runtime's timer does: tokio's, outside of a runtime.
     #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn read_deadline(&self, deadline: P::Instant) -> ReadDeadline<'_, T, P>
     where
         P: Timer,
@@ -487,6 +498,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// As [`read_timeout`](Self::read_timeout).
     #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn write_timeout(&self, timeout: P::Duration) -> WriteTimeout<'_, T, P>
     where
         P: Timer,
@@ -515,6 +527,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// As [`read_deadline`](Self::read_deadline).
     #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn write_deadline(&self, deadline: P::Instant) -> WriteDeadline<'_, T, P>
     where
         P: Timer,
@@ -541,12 +554,16 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// assert_eq!(lock.run_shared(async |value| value.len()).await, 2);
     /// # });
     /// ```
-    pub async fn run_shared<F, O>(&self, f: F) -> O
+    #[cfg_attr(feature = "diagnostics", track_caller)]
+    pub fn run_shared<F, O>(&self, f: F) -> impl Future<Output = O>
     where
         F: AsyncFnOnce(&T) -> O,
     {
-        let guard = self.read().await;
-        f(&guard).await
+        let place = Place::here();
+        async move {
+            let guard = Acquire::at(place, Reading(self)).await;
+            f(&guard).await
+        }
     }
 
     /// As [`run_shared`](Self::run_shared), waiting no longer than `timeout` for the lock. How long `f` runs is not
@@ -563,13 +580,17 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Panics
     ///
     /// As [`read_timeout`](Self::read_timeout).
-    pub async fn run_shared_timeout<F, O>(&self, timeout: P::Duration, f: F) -> Result<O, TimeoutError>
+    #[cfg_attr(feature = "diagnostics", track_caller)]
+    pub fn run_shared_timeout<F, O>(&self, timeout: P::Duration, f: F) -> impl Future<Output = Result<O, TimeoutError>>
     where
         P: Timer,
         F: AsyncFnOnce(&T) -> O,
     {
-        let guard = self.read_timeout(timeout).await?;
-        Ok(f(&guard).await)
+        let place = Place::here();
+        async move {
+            let guard = Timeout::at(place, Reading(self), timeout).await?;
+            Ok(f(&guard).await)
+        }
     }
 
     /// Runs `f` with the write lock, and releases it when `f`'s future is ready, fails, panics or is dropped.
@@ -593,12 +614,16 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// assert_eq!(lock.into_inner(), 2);
     /// # });
     /// ```
-    pub async fn run_exclusive<F, O>(&self, f: F) -> O
+    #[cfg_attr(feature = "diagnostics", track_caller)]
+    pub fn run_exclusive<F, O>(&self, f: F) -> impl Future<Output = O>
     where
         F: AsyncFnOnce(&mut T) -> O,
     {
-        let mut guard = self.write().await;
-        f(&mut guard).await
+        let place = Place::here();
+        async move {
+            let mut guard = Acquire::at(place, Writing(self)).await;
+            f(&mut guard).await
+        }
     }
 
     /// As [`run_exclusive`](Self::run_exclusive), waiting no longer than `timeout` for the lock. How long `f` runs is not
@@ -615,13 +640,21 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Panics
     ///
     /// As [`write_timeout`](Self::write_timeout).
-    pub async fn run_exclusive_timeout<F, O>(&self, timeout: P::Duration, f: F) -> Result<O, TimeoutError>
+    #[cfg_attr(feature = "diagnostics", track_caller)]
+    pub fn run_exclusive_timeout<F, O>(
+        &self,
+        timeout: P::Duration,
+        f: F,
+    ) -> impl Future<Output = Result<O, TimeoutError>>
     where
         P: Timer,
         F: AsyncFnOnce(&mut T) -> O,
     {
-        let mut guard = self.write_timeout(timeout).await?;
-        Ok(f(&mut guard).await)
+        let place = Place::here();
+        async move {
+            let mut guard = Timeout::at(place, Writing(self), timeout).await?;
+            Ok(f(&mut guard).await)
+        }
     }
 
     /// Locks for reading, parking the thread until it may enter, in the same queue.
@@ -634,6 +667,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// As [`read`](Self::read): threads and tasks are served alike.
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn blocking_read(&self) -> RwLockReadGuard<'_, T, P> {
         match self.try_read() {
             Ok(guard) => guard,
@@ -651,6 +685,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// As [`write`](Self::write): threads and tasks are served in one order.
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn blocking_write(&self) -> RwLockWriteGuard<'_, T, P> {
         match self.try_write() {
             Ok(guard) => guard,
@@ -674,6 +709,27 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
             waiting_upgradable: state.counts.waiting_upgradable as usize,
             waiting_writers: state.counts.waiting_writers as usize,
         }
+    }
+
+    /// Who holds the lock, who was granted it and has not been polled since, and who waits for it, each by the place in the
+    /// source that asked. A consistent snapshot; taking it changes nothing and wakes nobody.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use fifolock_core::{RwLock, platform::Local};
+    /// let lock = RwLock::<_, Local>::new(1);
+    /// let guard = lock.try_write()?;
+    /// let report = lock.diagnose();
+    /// assert_eq!(report.holders()[0].location.line() + 1, line!() - 1);
+    /// println!("{report}");
+    /// # drop(guard);
+    /// # Ok::<(), fifolock_core::TryLockError>(())
+    /// ```
+    #[cfg(feature = "diagnostics")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "diagnostics")))]
+    pub fn diagnose(&self) -> LockReport {
+        self.raw().diagnose()
     }
 
     /// The same lock as one of another platform with the same raw lock: a library's lock, timed by its user's runtime.

@@ -1,6 +1,7 @@
 //! Lock operations with a limit to their wait, written once over [`Timer`].
 
 use crate::acquire::{Acquire, Request};
+use crate::diagnostics::Place;
 use crate::error::TimeoutError;
 use crate::platform::Timer;
 use crate::queue::{Stage, Waiter};
@@ -73,9 +74,17 @@ impl<R: Request> Timeout<R>
 where
     R::Platform: Timer,
 {
+    /// An operation of the caller.
     #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub(crate) fn new(request: R, timeout: Duration<R>) -> Self {
-        Self { acquire: Acquire::new(request), timeout: Within(timeout), sleep: None }
+        Self::at(Place::here(), request, timeout)
+    }
+
+    /// An operation for whoever asked at `place`.
+    #[inline]
+    pub(crate) fn at(place: Place, request: R, timeout: Duration<R>) -> Self {
+        Self { acquire: Acquire::at(place, request), timeout: Within(timeout), sleep: None }
     }
 }
 
@@ -83,7 +92,9 @@ impl<R: Request> Deadline<R>
 where
     R::Platform: Timer,
 {
+    /// An operation of the caller.
     #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub(crate) fn new(request: R, deadline: Instant<R>) -> Self {
         Self { acquire: Acquire::new(request), deadline: Until(deadline), sleep: None }
     }
@@ -266,7 +277,7 @@ fn poll_lock<A: Acquisition, M: Limited>(
             return Poll::Ready(Outcome::Invalid);
         }
         if M::MAY_HAVE_PASSED {
-            if wait::try_acquire(lock) {
+            if wait::try_acquire(lock, waiter.place()) {
                 waiter.set_done();
                 return Poll::Ready(Outcome::Owner);
             }

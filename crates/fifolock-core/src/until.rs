@@ -32,6 +32,8 @@ pin_project! {
 }
 
 impl<R: Request, F> Until<R, F> {
+    /// An operation of the caller.
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub(crate) fn new(request: R, other: F) -> Self {
         Self { acquire: Acquire::new(request), other: Some(other) }
     }

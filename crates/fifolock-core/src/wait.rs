@@ -8,6 +8,7 @@
 //!
 //! The way back, from granted to waiting, is the rescue: see [the mutex](crate::mutex).
 
+use crate::diagnostics::Place;
 use crate::queue::{Stage, Waiter, polled_after_ready, replace_waker};
 use crate::state::QueueFull;
 use core::mem;
@@ -40,16 +41,16 @@ pub(crate) trait Acquisition {
     /// Whether somebody may have been granted the lock and not have claimed it, by the look of the word; `true` where only
     /// a section can tell.
     fn may_be_unclaimed(&self) -> bool;
-    /// Gives up what was acquired. Only for its owner.
-    fn release(&self);
+    /// Gives up what was acquired by a call at `place`. Only for its owner.
+    fn release(&self, place: Place);
 
-    /// Acquires, if the policy lets a newcomer in.
-    fn enter(section: &mut Self::Section<'_>) -> bool;
+    /// Acquires, if the policy lets a newcomer in, who asks at `place`.
+    fn enter(section: &mut Self::Section<'_>, place: Place) -> bool;
     /// A newcomer enters, or a queued waiter claims, if that can be.
     #[inline(always)]
     fn own(section: &mut Self::Section<'_>, waiter: Pin<&Waiter>, queued: bool) -> bool {
         if !queued {
-            return Self::enter(section);
+            return Self::enter(section, waiter.place());
         }
         let granted = Self::is_granted(section, waiter);
         if granted {
@@ -98,14 +99,14 @@ pub(crate) enum Rescue {
 
 /// One attempt. `true`: the caller owns it.
 #[inline(always)]
-pub(crate) fn try_acquire<A: Acquisition>(lock: &A) -> bool {
-    lock.try_fast() || try_slow(lock)
+pub(crate) fn try_acquire<A: Acquisition>(lock: &A, place: Place) -> bool {
+    lock.try_fast() || try_slow(lock, place)
 }
 
 /// The shortcut fails also while a section runs, which says nothing about the lock.
 #[inline]
-fn try_slow<A: Acquisition>(lock: &A) -> bool {
-    lock.may_enter() && lock.section(|section| A::enter(section))
+fn try_slow<A: Acquisition>(lock: &A, place: Place) -> bool {
+    lock.may_enter() && lock.section(move |section| A::enter(section, place))
 }
 
 /// Polls an operation. Who gets `Ready` owns what it waited for.
@@ -177,7 +178,7 @@ fn poll_slow<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, waker: &Waker) -> P
             Step::Owner => {
                 waiter.set_done();
                 // Foreign code may panic: then the caller is the owner no more.
-                let owner = OnUnwind(|| lock.release());
+                let owner = OnUnwind(|| lock.release(waiter.place()));
                 lock.wake_all(wakers);
                 drop((old, spare));
                 mem::forget(owner);
@@ -267,7 +268,7 @@ pub(crate) fn leave<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>) {
 #[inline(never)]
 fn leave_queued<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>) {
     if claim_or_leave(lock, waiter) {
-        lock.release();
+        lock.release(waiter.place());
     }
 }
 

@@ -20,6 +20,8 @@
 //! They are the same locks, over another [raw lock](raw) and, for a runtime, with its [timer](platform::Timer). A lock of
 //! a library can be timed by its user: [`Mutex::on`](fifolock_core::Mutex::on).
 //!
+//! With the feature `diagnostics` a lock says who holds it, and who waits: `diagnose`.
+//!
 //! How they work stands in the modules [`mutex`] and [`rwlock`]: states, hand-off, cancellation, memory ordering, limits,
 //! disadvantages.
 //!
@@ -49,6 +51,11 @@
 
 #[doc(inline)]
 pub use fifolock_core::{TimeoutError, TryLockError, acquire, error, mutex, platform, raw, rwlock, timeout, until};
+
+#[cfg(feature = "diagnostics")]
+#[cfg_attr(docsrs, doc(cfg(feature = "diagnostics")))]
+#[doc(inline)]
+pub use fifolock_core::diagnostics;
 
 #[cfg(feature = "std")]
 mod std_platform {

@@ -2,6 +2,7 @@
 
 use super::raw::RawMutex;
 use super::{Locking, Mutex};
+use crate::diagnostics::Place;
 use crate::permit::{ExclusivePtr, Permit, Release};
 use crate::platform::Platform;
 use crate::raw::RawLock;
@@ -101,16 +102,16 @@ struct Unlock<'a, R: RawLock>(&'a RawMutex<R>);
 
 impl<R: RawLock> Release for Unlock<'_, R> {
     #[inline(always)]
-    fn release(&self) {
-        self.0.release();
+    fn release(&self, place: Place) {
+        self.0.release(place);
     }
 }
 
 impl<'a, T: ?Sized, P: Platform> MappedMutexGuard<'a, T, P> {
     fn new<W: ?Sized>(whole: MutexGuard<'a, W, P>, data: ExclusivePtr<T>) -> Self {
-        let mutex = whole.locked.into_held().0;
+        let (Locking(mutex), place) = whole.locked.into_held();
         // SAFETY: the duty to release, taken over from the whole guard's permit.
-        let locked = unsafe { Permit::new(Unlock(mutex.raw())) };
+        let locked = unsafe { Permit::new(Unlock(mutex.raw()), place) };
         Self { locked, data, _borrow: PhantomData }
     }
 

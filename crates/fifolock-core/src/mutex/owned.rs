@@ -44,6 +44,7 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     /// # });
     /// ```
     #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn lock_owned(self: Arc<Self>) -> LockOwned<T, P> {
         Acquire::new(Locking(self))
     }
@@ -54,6 +55,7 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     ///
     /// As [`try_lock`](Self::try_lock). This share in the mutex is gone then.
     #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn try_lock_owned(self: Arc<Self>) -> Result<OwnedMutexGuard<T, P>, TryLockError> {
         super::try_now(Locking(self))
     }
@@ -72,6 +74,7 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     ///
     /// As [`lock_timeout`](Self::lock_timeout).
     #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn lock_owned_timeout(self: Arc<Self>, timeout: P::Duration) -> LockOwnedTimeout<T, P>
     where
         P: Timer,
@@ -93,6 +96,7 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     ///
     /// As [`lock_deadline`](Self::lock_deadline).
     #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn lock_owned_deadline(self: Arc<Self>, deadline: P::Instant) -> LockOwnedDeadline<T, P>
     where
         P: Timer,
@@ -103,6 +107,7 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     /// As [`blocking_lock`](Self::blocking_lock), with a guard that shares in the mutex and borrows nothing.
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn blocking_lock_owned(self: Arc<Self>) -> OwnedMutexGuard<T, P> {
         crate::blocking::block_on(self.lock_owned())
     }

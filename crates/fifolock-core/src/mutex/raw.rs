@@ -1,5 +1,8 @@
 //! The mutex without its data: the algorithm over a raw lock.
 
+#[cfg(feature = "diagnostics")]
+use crate::diagnostics::LockReport;
+use crate::diagnostics::{Place, Recorded, Slot, SlotMut};
 use crate::queue::{Found, Kind, Node, WaitQueue, Waiter, find_granted, next_grant};
 use crate::raw::{RawLock, Word};
 use crate::state::mutex::MutexState;
@@ -13,7 +16,7 @@ use core::task::Waker;
 /// Word, queue and count; see [the module](super) for how they work together.
 #[allow(unnameable_types, unreachable_pub, reason = "in the signature of a sealed trait")]
 pub struct RawMutex<R> {
-    raw: R,
+    raw: Recorded<R>,
     waiters: UnsafeCell<Waiters>,
 }
 
@@ -22,6 +25,7 @@ struct Waiters {
     queued: u32,
     /// The number of the last grant.
     grants: u32,
+    holder: Slot,
 }
 
 impl<R> fmt::Debug for RawMutex<R> {
@@ -39,6 +43,7 @@ pub(crate) struct Section<'s> {
     state: MutexState,
     queue: &'s mut WaitQueue,
     grants: &'s mut u32,
+    holder: SlotMut<'s>,
 }
 
 impl Section<'_> {
@@ -61,10 +66,10 @@ impl<R: RawLock> RawMutex<R> {
         pub(crate) const fn new() -> Self {
             Self {
                 #[cfg(not(fifolock_loom))]
-                raw: R::INIT,
+                raw: Recorded::<R>::INIT,
                 #[cfg(fifolock_loom)]
-                raw: R::init(),
-                waiters: UnsafeCell::new(Waiters { queue: WaitQueue::new(), queued: 0, grants: 0 }),
+                raw: Recorded::<R>::init(),
+                waiters: UnsafeCell::new(Waiters { queue: WaitQueue::new(), queued: 0, grants: 0, holder: Slot::EMPTY }),
             }
         }
     }
@@ -73,7 +78,10 @@ impl<R: RawLock> RawMutex<R> {
     #[inline(never)]
     fn release_slow(&self) {
         let mut waker = None;
-        self.section(|section| section.hand_off(&mut waker));
+        self.section(|section| {
+            section.holder.leave();
+            section.hand_off(&mut waker);
+        });
         self.wake_all(waker);
     }
 
@@ -88,6 +96,11 @@ impl<R: RawLock> RawMutex<R> {
     pub(crate) fn state(&self) -> MutexState {
         self.section(|section| section.state)
     }
+
+    #[cfg(feature = "diagnostics")]
+    pub(crate) fn diagnose(&self) -> LockReport {
+        self.section(|section| LockReport::of_mutex(section.state, section.holder, section.queue))
+    }
 }
 
 impl<R: RawLock> Acquisition for RawMutex<R> {
@@ -101,8 +114,9 @@ impl<R: RawLock> Acquisition for RawMutex<R> {
             self.waiters.with_mut(|waiters| {
                 // SAFETY: sections exclude each other and never nest, because nothing inside calls foreign code
                 // (contract K2); so this is the only reference.
-                let Waiters { queue, queued, grants } = unsafe { &mut *waiters };
-                let mut section = Section { state: MutexState::decode(*word, *queued), queue, grants };
+                let Waiters { queue, queued, grants, holder } = unsafe { &mut *waiters };
+                let state = MutexState::decode(*word, *queued);
+                let mut section = Section { state, queue, grants, holder: holder.lend() };
                 let result = f(&mut section);
                 *queued = section.state.queued;
                 *word = section.state.encode();
@@ -139,22 +153,23 @@ impl<R: RawLock> Acquisition for RawMutex<R> {
     }
 
     #[inline(always)]
-    fn release(&self) {
+    fn release(&self, _: Place) {
         if !self.raw.try_release(Word::HELD, Word::INIT) {
             self.release_slow();
         }
     }
 
     #[inline(always)]
-    fn enter(section: &mut Section<'_>) -> bool {
-        section.state.try_lock()
+    fn enter(section: &mut Section<'_>, place: Place) -> bool {
+        section.holder.entered(section.state.try_lock(), place)
     }
 
     #[inline(always)]
     fn own(section: &mut Section<'_>, waiter: Pin<&Waiter>, queued: bool) -> bool {
         debug_assert!(queued || !waiter.is_granted(), "a newcomer was granted");
         // No need to look which it is: nobody waits at a free mutex, and nobody was granted who did not wait.
-        section.state.own(Node::of(waiter).as_ptr())
+        let owns = section.state.own(Node::of(waiter).as_ptr());
+        section.holder.entered(owns, waiter.place())
     }
 
     #[inline(always)]
@@ -176,8 +191,9 @@ impl<R: RawLock> Acquisition for RawMutex<R> {
     }
 
     #[inline(always)]
-    fn claim(section: &mut Section<'_>, _: Pin<&Waiter>) {
+    fn claim(section: &mut Section<'_>, waiter: Pin<&Waiter>) {
         section.state.claim();
+        section.holder.enter(waiter.place());
     }
 
     #[inline(always)]
@@ -201,6 +217,7 @@ impl<R: RawLock> Acquisition for RawMutex<R> {
                 // SAFETY: as above. The polled future is done with waiting, and there is one kind only.
                 unsafe { section.queue.trade(waiter, robbed) };
                 section.state.claim();
+                section.holder.enter(waiter.place());
                 Rescue::Owner
             }
         }

@@ -116,11 +116,11 @@ impl<'a, T: ?Sized, P: Platform> RwLockWriteGuard<'a, T, P> {
 /// The writer becomes a reader, which holds its share before anyone is woken: a waker may panic.
 #[inline(always)]
 pub(super) fn downgrade<L: super::handle::RawHandle>(owned: Permit<Writing<L>>) -> Permit<Reading<L>> {
-    let lock = owned.into_held().0;
+    let (Writing(lock), place) = owned.into_held();
     // SAFETY: taken over from the writer's permit; there is a share to give back from the next line on, in which nothing
     // can panic before there is.
-    let shared = unsafe { Permit::new(Reading(lock)) };
-    shared.held().0.raw().downgrade();
+    let shared = unsafe { Permit::new(Reading(lock), place) };
+    shared.held().0.raw().downgrade(place);
     shared
 }
 
@@ -158,9 +158,9 @@ pub struct RwLockMappedWriteGuard<'a, T: ?Sized, P: Platform> {
 
 impl<'a, T: ?Sized, P: Platform> RwLockMappedWriteGuard<'a, T, P> {
     fn new<W: ?Sized>(whole: RwLockWriteGuard<'a, W, P>, data: WritePtr<T>) -> Self {
-        let lock = whole.owned.into_held().0;
+        let (Writing(lock), place) = whole.owned.into_held();
         // SAFETY: the duty to release, taken over from the whole guard's permit.
-        let owned = unsafe { Permit::new(Writing(lock.raw())) };
+        let owned = unsafe { Permit::new(Writing(lock.raw()), place) };
         Self { owned, data, _borrow: PhantomData }
     }
 

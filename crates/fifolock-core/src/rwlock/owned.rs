@@ -39,6 +39,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// As [`read`](Self::read).
     #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn read_owned(self: Arc<Self>) -> ReadOwned<T, P> {
         Acquire::new(Reading(self))
     }
@@ -49,6 +50,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// As [`try_read`](Self::try_read). This share in the lock's ownership is gone then.
     #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn try_read_owned(self: Arc<Self>) -> Result<OwnedRwLockReadGuard<T, T, P>, TryLockError> {
         crate::mutex::try_now(Reading(self))
     }
@@ -67,6 +69,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// As [`read_timeout`](Self::read_timeout).
     #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn read_owned_timeout(self: Arc<Self>, timeout: P::Duration) -> ReadOwnedTimeout<T, P>
     where
         P: Timer,
@@ -88,6 +91,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// As [`read_deadline`](Self::read_deadline).
     #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn read_owned_deadline(self: Arc<Self>, deadline: P::Instant) -> ReadOwnedDeadline<T, P>
     where
         P: Timer,
@@ -105,6 +109,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// As [`write`](Self::write).
     #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn write_owned(self: Arc<Self>) -> WriteOwned<T, P> {
         Acquire::new(Writing(self))
     }
@@ -115,6 +120,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// As [`try_write`](Self::try_write). This share in the lock's ownership is gone then.
     #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn try_write_owned(self: Arc<Self>) -> Result<OwnedRwLockWriteGuard<T, P>, TryLockError> {
         crate::mutex::try_now(Writing(self))
     }
@@ -133,6 +139,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// As [`write_timeout`](Self::write_timeout).
     #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn write_owned_timeout(self: Arc<Self>, timeout: P::Duration) -> WriteOwnedTimeout<T, P>
     where
         P: Timer,
@@ -154,6 +161,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// As [`write_deadline`](Self::write_deadline).
     #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn write_owned_deadline(self: Arc<Self>, deadline: P::Instant) -> WriteOwnedDeadline<T, P>
     where
         P: Timer,

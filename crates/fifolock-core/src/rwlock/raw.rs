@@ -1,5 +1,8 @@
 //! The read-write lock without its data: the algorithm over a raw lock.
 
+#[cfg(feature = "diagnostics")]
+use crate::diagnostics::LockReport;
+use crate::diagnostics::{Holders, HoldersMut, Leaving, Place, Recorded};
 use crate::queue::{Found, GrantedSet, Kind, Node, WaitQueue, Waiter, find_granted, next_grant};
 use crate::raw::{RawLock, Word};
 use crate::state::rwlock::{Admit, Counts, Rob, RwLockPolicy, RwState, Terms};
@@ -14,7 +17,7 @@ use core::task::Waker;
 /// Word, queues and counts; see [the module](super) for how they work together.
 #[allow(unnameable_types, unreachable_pub, reason = "in the signature of a sealed trait")]
 pub struct RawRwLock<R> {
-    raw: R,
+    raw: Recorded<R>,
     terms: Terms,
     // Two cells instead of one: nothing is lost to alignment.
     counts: UnsafeCell<Counts>,
@@ -25,6 +28,7 @@ struct Queues {
     queue: WaitQueue,
     readers: WaitQueue,
     granted_readers: GrantedSet,
+    holders: Holders,
 }
 
 impl<R> fmt::Debug for RawRwLock<R> {
@@ -43,6 +47,7 @@ pub(crate) struct Section<'s> {
     queue: &'s mut WaitQueue,
     readers: &'s mut WaitQueue,
     granted_readers: &'s mut GrantedSet,
+    holders: HoldersMut<'s>,
 }
 
 impl Section<'_> {
@@ -83,6 +88,7 @@ impl Section<'_> {
                 wakers.push(waker);
                 if !kind.is_shared() {
                     self.state.granted = waiter.as_ptr();
+                    self.holders.granted(kind);
                     return;
                 }
                 // SAFETY: I1: granted in this section, so alive, and in no queue.
@@ -114,15 +120,16 @@ impl<R: RawLock> RawRwLock<R> {
         pub(crate) const fn new(max_readers: u32, policy: RwLockPolicy) -> Self {
             Self {
                 #[cfg(not(fifolock_loom))]
-                raw: R::INIT,
+                raw: Recorded::<R>::INIT,
                 #[cfg(fifolock_loom)]
-                raw: R::init(),
+                raw: Recorded::<R>::init(),
                 terms: Terms::new(max_readers, policy),
                 counts: UnsafeCell::new(Counts::NEW),
                 queues: UnsafeCell::new(Queues {
                     queue: WaitQueue::new(),
                     readers: WaitQueue::new(),
                     granted_readers: GrantedSet::new(),
+                    holders: Holders::NOBODY,
                 }),
             }
         }
@@ -134,11 +141,11 @@ impl<R: RawLock> RawRwLock<R> {
             self.queues.with_mut(|queues| {
                 // SAFETY: sections exclude each other and never nest, because nothing inside calls foreign code
                 // (contract K2); so this is the only reference.
-                let Queues { queue, readers, granted_readers } = unsafe { &mut *queues };
+                let Queues { queue, readers, granted_readers, holders } = unsafe { &mut *queues };
                 // SAFETY: as above.
                 let counts = self.counts.with(|counts| unsafe { *counts });
                 let state = RwState::decode(*word, counts, self.terms);
-                let mut section = Section { state, queue, readers, granted_readers };
+                let mut section = Section { state, queue, readers, granted_readers, holders: holders.lend() };
                 let result = f(&mut section);
                 let state = section.state;
                 // SAFETY: as above.
@@ -158,37 +165,41 @@ impl<R: RawLock> RawRwLock<R> {
     /// A section in which somebody gives up what it has: it goes to whoever may enter then.
     #[cold]
     #[inline(never)]
-    fn release_slow(&self, transition: fn(&mut RwState)) {
+    fn release_slow(&self, transition: fn(&mut RwState), who: Leaving) {
         let mut wakers = Wakers::default();
         self.section(|section| {
+            section.holders.leave(who);
             transition(&mut section.state);
             section.admit(&mut wakers);
         });
         self.wake_all(wakers);
     }
 
-    /// The writer becomes a reader. Only for the writer.
+    /// The writer, by a call at `place`, becomes a reader. Only for the writer.
     #[inline(always)]
-    pub(crate) fn downgrade(&self) {
+    pub(crate) fn downgrade(&self, place: Place) {
         if !self.raw.try_release(Word::HELD, Word::ONE_READER) {
-            self.release_slow(|state| state.downgrade(Kind::Read));
+            let change = Leaving::changed(Kind::Write, Kind::Read, place);
+            self.release_slow(|state| state.downgrade(Kind::Read), change);
         }
     }
 
-    /// The writer becomes the upgradable reader. Only for the writer.
+    /// The writer, by a call at `place`, becomes the upgradable reader. Only for the writer.
     #[inline(always)]
-    pub(crate) fn downgrade_to_upgradable(&self) {
+    pub(crate) fn downgrade_to_upgradable(&self, place: Place) {
         if !self.raw.try_release(Word::HELD, Word::ONE_UPGRADABLE) {
-            self.release_slow(|state| state.downgrade(Kind::Upgradable));
+            let change = Leaving::changed(Kind::Write, Kind::Upgradable, place);
+            self.release_slow(|state| state.downgrade(Kind::Upgradable), change);
         }
     }
 
-    /// The upgradable reader becomes a plain one. Only for the upgradable reader.
+    /// The upgradable reader, by a call at `place`, becomes a plain one. Only for the upgradable reader.
     #[inline(always)]
-    pub(crate) fn downgrade_upgradable(&self) {
+    pub(crate) fn downgrade_upgradable(&self, place: Place) {
         let to_plain = |word: Word| word.minus(Word::ONE_UPGRADABLE).plus(Word::ONE_READER);
         if !self.release_fast(to_plain) {
-            self.release_slow(RwState::downgrade_upgradable);
+            let change = Leaving::changed(Kind::Upgradable, Kind::Read, place);
+            self.release_slow(RwState::downgrade_upgradable, change);
         }
     }
 
@@ -230,6 +241,14 @@ impl<R: RawLock> RawRwLock<R> {
     pub(crate) fn state(&self) -> RwState {
         self.section(|section| section.state)
     }
+
+    #[cfg(feature = "diagnostics")]
+    pub(crate) fn diagnose(&self) -> LockReport {
+        self.section(|section| {
+            let Section { state, queue, readers, granted_readers, holders } = section;
+            LockReport::of_rwlock(*state, holders, queue, readers, granted_readers)
+        })
+    }
 }
 
 /// One side of the lock, as a type.
@@ -239,7 +258,7 @@ pub(crate) trait Side {
 
     fn acquire_fast<R: RawLock>(lock: &RawRwLock<R>) -> bool;
     fn may_enter(word: Word) -> bool;
-    fn release<R: RawLock>(lock: &RawRwLock<R>);
+    fn release<R: RawLock>(lock: &RawRwLock<R>, place: Place);
 }
 
 /// To read.
@@ -261,9 +280,9 @@ impl Side for ReadSide {
     }
 
     #[inline(always)]
-    fn release<R: RawLock>(lock: &RawRwLock<R>) {
+    fn release<R: RawLock>(lock: &RawRwLock<R>, place: Place) {
         if !lock.release_fast(|word| word.minus(Word::ONE_READER)) {
-            lock.release_slow(|state| state.release(Kind::Read));
+            lock.release_slow(|state| state.release(Kind::Read), Leaving::of(Kind::Read, place));
         }
     }
 }
@@ -288,9 +307,9 @@ impl Side for UpgradableSide {
     }
 
     #[inline(always)]
-    fn release<R: RawLock>(lock: &RawRwLock<R>) {
+    fn release<R: RawLock>(lock: &RawRwLock<R>, place: Place) {
         if !lock.release_fast(|word| word.minus(Word::ONE_UPGRADABLE)) {
-            lock.release_slow(|state| state.release(Kind::Upgradable));
+            lock.release_slow(|state| state.release(Kind::Upgradable), Leaving::of(Kind::Upgradable, place));
         }
     }
 }
@@ -313,9 +332,9 @@ impl Side for WriteSide {
     }
 
     #[inline(always)]
-    fn release<R: RawLock>(lock: &RawRwLock<R>) {
+    fn release<R: RawLock>(lock: &RawRwLock<R>, place: Place) {
         if !lock.raw.try_release(Word::HELD, Word::INIT) {
-            lock.release_slow(|state| state.release(Kind::Write));
+            lock.release_slow(|state| state.release(Kind::Write), Leaving::of(Kind::Write, place));
         }
     }
 }
@@ -338,8 +357,8 @@ impl Side for UpgradeSide {
     }
 
     #[inline(always)]
-    fn release<R: RawLock>(lock: &RawRwLock<R>) {
-        WriteSide::release(lock);
+    fn release<R: RawLock>(lock: &RawRwLock<R>, place: Place) {
+        WriteSide::release(lock, place);
     }
 }
 
@@ -390,13 +409,13 @@ impl<R: RawLock, S: Side> Acquisition for Access<'_, R, S> {
     }
 
     #[inline(always)]
-    fn release(&self) {
-        S::release(self.0);
+    fn release(&self, place: Place) {
+        S::release(self.0, place);
     }
 
     #[inline(always)]
-    fn enter(section: &mut Section<'_>) -> bool {
-        section.state.enter(S::KIND)
+    fn enter(section: &mut Section<'_>, place: Place) -> bool {
+        section.holders.entered(section.state.enter(S::KIND), S::KIND, place)
     }
 
     #[inline(always)]
@@ -429,6 +448,7 @@ impl<R: RawLock, S: Side> Acquisition for Access<'_, R, S> {
         } else {
             section.state.claim_writer();
         }
+        section.holders.claimed(S::KIND, waiter.place());
     }
 
     #[inline(always)]
@@ -438,6 +458,7 @@ impl<R: RawLock, S: Side> Acquisition for Access<'_, R, S> {
         // SAFETY: I2, I3: in a section; queued and not granted, so linked here. Its stage is `Done`, so it never waits again.
         let own = unsafe { section.queue_of(S::KIND).leave(waiter) };
         section.state.leave(S::KIND, ticket);
+        section.holders.left(S::KIND);
         section.admit(wakers);
         own
     }
@@ -482,7 +503,9 @@ unsafe fn rob<S: Side>(
     wakers: &mut Wakers,
 ) -> Rescue {
     // SAFETY: as the caller promises.
-    let (ticket, kind) = unsafe { (waiter.ticket(), robbed.kind()) };
+    let ticket = unsafe { waiter.ticket() };
+    // SAFETY: as the caller promises.
+    let kind = unsafe { robbed.kind() };
     if !S::KIND.is_shared() && kind.is_shared() && spare.is_none() {
         // Both will wait.
         return Rescue::NeedsWaker;
@@ -502,6 +525,7 @@ unsafe fn rob<S: Side>(
         Rob::Trade => {
             // SAFETY: as the caller promises; of the same kind, and out of the set.
             unsafe { section.queue_of(S::KIND).trade(waiter, robbed) };
+            section.holders.claimed(S::KIND, waiter.place());
             Rescue::Owner
         }
         Rob::TakeOver(robbed_ticket) => {
@@ -509,6 +533,9 @@ unsafe fn rob<S: Side>(
             let waker = unsafe { section.queue_of(S::KIND).leave(waiter) };
             // SAFETY: as the caller promises, and out of the set.
             unsafe { section.queue_of(kind).push_robbed(robbed, waker, robbed_ticket) };
+            // SAFETY: as the caller promises, and it waits again.
+            section.holders.robbed(kind, unsafe { robbed.place() });
+            section.holders.claimed(S::KIND, waiter.place());
             section.admit(wakers);
             Rescue::Owner
         }
@@ -522,6 +549,7 @@ unsafe fn rob<S: Side>(
                 return Rescue::NotNeeded;
             }
             section.state.claim_writer();
+            section.holders.claimed(S::KIND, waiter.place());
             Rescue::Owner
         }
     }

@@ -26,9 +26,9 @@ impl<'a, T: ?Sized, P: Platform> RwLockReadGuard<'a, T, P> {
         let lock = shared.held().0;
         // SAFETY: a reader has a share, so nobody writes.
         let data = ReadPtr::new(unsafe { &*lock.inner.data.get() });
-        let lock = shared.into_held().0.raw();
+        let (Reading(lock), place) = shared.into_held();
         // SAFETY: the share, taken over from the other permit.
-        let shared = unsafe { Permit::new(Reading(lock)) };
+        let shared = unsafe { Permit::new(Reading(lock.raw()), place) };
         Self { shared, data, _borrow: PhantomData }
     }
 

@@ -3,6 +3,7 @@
 use super::handle::{RawHandle, RwLockHandle};
 use super::raw::{Access, ReadSide, Side, UpgradableSide, UpgradeSide, WriteSide};
 use crate::acquire::sealed::Operations;
+use crate::diagnostics::Place;
 use crate::error::LockKind;
 use crate::permit::{Permit, Release};
 use crate::queue::{Stage, Waiter};
@@ -20,8 +21,8 @@ macro_rules! requests {
 
         impl<L: RawHandle> Release for $request<L> {
             #[inline(always)]
-            fn release(&self) {
-                <$side as Side>::release(self.0.raw());
+            fn release(&self, place: Place) {
+                <$side as Side>::release(self.0.raw(), place);
             }
         }
 
@@ -31,8 +32,8 @@ macro_rules! requests {
             const KIND: LockKind = $kind;
 
             #[inline(always)]
-            fn try_now(&self) -> bool {
-                wait::try_acquire(&Access::<_, $side>::to(self.0.raw()))
+            fn try_now(&self, place: Place) -> bool {
+                wait::try_acquire(&Access::<_, $side>::to(self.0.raw()), place)
             }
 
             #[inline(always)]
@@ -57,9 +58,9 @@ macro_rules! requests {
             }
 
             #[inline(always)]
-            unsafe fn into_guard(self) -> L::$guard {
+            unsafe fn into_guard(self, place: Place) -> L::$guard {
                 // SAFETY: the caller owns it and has no other guard.
-                L::$make(unsafe { Permit::new(self) })
+                L::$make(unsafe { Permit::new(self, place) })
             }
         }
     )+};
@@ -86,8 +87,8 @@ impl<L: RwLockHandle> Operations for Upgrading<L> {
     const KIND: LockKind = LockKind::Upgrade;
 
     #[inline(always)]
-    fn try_now(&self) -> bool {
-        wait::try_acquire(&Access::<_, UpgradeSide>::to(self.0.raw()))
+    fn try_now(&self, place: Place) -> bool {
+        wait::try_acquire(&Access::<_, UpgradeSide>::to(self.0.raw()), place)
     }
 
     #[inline(always)]
@@ -113,9 +114,9 @@ impl<L: RwLockHandle> Operations for Upgrading<L> {
     }
 
     #[inline(always)]
-    unsafe fn into_guard(self) -> L::WriteGuard {
+    unsafe fn into_guard(self, place: Place) -> L::WriteGuard {
         // SAFETY: the caller owns it and has no other guard.
-        L::write_guard(unsafe { Permit::new(Writing(self.0)) })
+        L::write_guard(unsafe { Permit::new(Writing(self.0), place) })
     }
 }
 
@@ -125,7 +126,7 @@ impl<L: RwLockHandle> Upgrading<L> {
     fn give_unused_share_back(&self, waiter: Pin<&Waiter>) {
         if waiter.stage() == Stage::Idle {
             waiter.set_done();
-            UpgradableSide::release(self.0.raw());
+            UpgradableSide::release(self.0.raw(), waiter.place());
         }
     }
 }

@@ -4,6 +4,7 @@ use super::handle::RawHandle;
 use super::raw::{Access, UpgradeSide};
 use super::{Reading, ReadingUpgradable, RwLock, RwLockReadGuard, RwLockWriteGuard, Upgrading, Writing};
 use crate::acquire::Acquire;
+use crate::diagnostics::Place;
 use crate::error::TryLockError;
 use crate::permit::Permit;
 use crate::platform::{Platform, Timer};
@@ -59,6 +60,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # });
     /// ```
     #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn upgradable_read(&self) -> UpgradableRead<'_, T, P> {
         Acquire::new(ReadingUpgradable(self))
     }
@@ -70,6 +72,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// If that is not so. Nothing has changed then.
     #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn try_upgradable_read(&self) -> Result<RwLockUpgradableReadGuard<'_, T, P>, TryLockError> {
         crate::mutex::try_now(ReadingUpgradable(self))
     }
@@ -90,6 +93,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Errors
     ///
     /// The other future's output. The wait is over then: a share that was granted meanwhile was given back.
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn upgradable_read_until<F: Future>(&self, other: F) -> UpgradableReadUntil<'_, T, P, F> {
         Until::new(ReadingUpgradable(self), other)
     }
@@ -113,6 +117,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// As [`read_timeout`](Self::read_timeout).
     #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn upgradable_read_timeout(&self, timeout: P::Duration) -> UpgradableReadTimeout<'_, T, P>
     where
         P: Timer,
@@ -138,6 +143,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// As [`read_deadline`](Self::read_deadline).
     #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn upgradable_read_deadline(&self, deadline: P::Instant) -> UpgradableReadDeadline<'_, T, P>
     where
         P: Timer,
@@ -149,6 +155,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// [`blocking_read`](Self::blocking_read), it blocks a worker inside an async runtime.
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn blocking_upgradable_read(&self) -> RwLockUpgradableReadGuard<'_, T, P> {
         match self.try_upgradable_read() {
             Ok(guard) => guard,
@@ -191,8 +198,9 @@ impl<'a, T: ?Sized, P: Platform> RwLockUpgradableReadGuard<'a, T, P> {
     ///
     /// The future panics when polled after it was ready. A task that holds another read guard of this lock does not
     /// panic: it waits for itself, for ever.
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn upgrade(this: Self) -> Upgrade<'a, T, P> {
-        Acquire::new(Upgrading(this.shared.into_held().0))
+        Acquire::new(Upgrading(this.shared.into_held().0.0))
     }
 
     /// Becomes a write guard if there is no other reader.
@@ -200,8 +208,9 @@ impl<'a, T: ?Sized, P: Platform> RwLockUpgradableReadGuard<'a, T, P> {
     /// # Errors
     ///
     /// This guard, if there is one. Nothing has changed then.
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn try_upgrade(this: Self) -> Result<RwLockWriteGuard<'a, T, P>, Self> {
-        try_upgrade(this.shared).map(RwLockWriteGuard::new).map_err(Self::new)
+        try_upgrade(this.shared, Place::here()).map(RwLockWriteGuard::new).map_err(Self::new)
     }
 
     /// Becomes a plain read guard. The next upgradable reader may enter then.
@@ -214,31 +223,32 @@ impl<'a, T: ?Sized, P: Platform> RwLockUpgradableReadGuard<'a, T, P> {
 #[inline(always)]
 pub(super) fn try_upgrade<L: RawHandle>(
     shared: Permit<ReadingUpgradable<L>>,
+    place: Place,
 ) -> Result<Permit<Writing<L>>, Permit<ReadingUpgradable<L>>> {
-    if !wait::try_acquire(&Access::<_, UpgradeSide>::to(shared.held().0.raw())) {
+    if !wait::try_acquire(&Access::<_, UpgradeSide>::to(shared.held().0.raw()), place) {
         return Err(shared);
     }
     // SAFETY: the share has just become the lock, and its permit is used up.
-    Ok(unsafe { Permit::new(Writing(shared.into_held().0)) })
+    Ok(unsafe { Permit::new(Writing(shared.into_held().0.0), place) })
 }
 
 /// The upgradable reader becomes a plain one, which holds its share before anyone is woken: a waker may panic.
 #[inline(always)]
 pub(super) fn downgrade_upgradable<L: RawHandle>(shared: Permit<ReadingUpgradable<L>>) -> Permit<Reading<L>> {
-    let lock = shared.into_held().0;
+    let (ReadingUpgradable(lock), place) = shared.into_held();
     // SAFETY: taken over from the other permit; in the next line nothing can panic before the share is a plain one.
-    let shared = unsafe { Permit::new(Reading(lock)) };
-    shared.held().0.raw().downgrade_upgradable();
+    let shared = unsafe { Permit::new(Reading(lock), place) };
+    shared.held().0.raw().downgrade_upgradable(place);
     shared
 }
 
 /// The writer becomes the upgradable reader, which holds its share before anyone is woken: a waker may panic.
 #[inline(always)]
 pub(super) fn downgrade_to_upgradable<L: RawHandle>(owned: Permit<Writing<L>>) -> Permit<ReadingUpgradable<L>> {
-    let lock = owned.into_held().0;
+    let (Writing(lock), place) = owned.into_held();
     // SAFETY: taken over from the writer's permit; in the next line nothing can panic before there is the share.
-    let shared = unsafe { Permit::new(ReadingUpgradable(lock)) };
-    shared.held().0.raw().downgrade_to_upgradable();
+    let shared = unsafe { Permit::new(ReadingUpgradable(lock), place) };
+    shared.held().0.raw().downgrade_to_upgradable(place);
     shared
 }
 

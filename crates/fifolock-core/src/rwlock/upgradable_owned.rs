@@ -3,6 +3,7 @@
 use super::upgradable::{downgrade_upgradable, try_upgrade};
 use super::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, ReadingUpgradable, RwLock, Upgrading, handle::RwLockHandle};
 use crate::acquire::Acquire;
+use crate::diagnostics::Place;
 use crate::error::TryLockError;
 use crate::permit::Permit;
 use crate::platform::{Platform, Timer};
@@ -32,6 +33,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// As [`read`](Self::read).
     #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn upgradable_read_owned(self: Arc<Self>) -> UpgradableReadOwned<T, P> {
         Acquire::new(ReadingUpgradable(self))
     }
@@ -42,6 +44,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// As [`try_upgradable_read`](Self::try_upgradable_read). This share in the lock's ownership is gone then.
     #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn try_upgradable_read_owned(self: Arc<Self>) -> Result<OwnedRwLockUpgradableReadGuard<T, P>, TryLockError> {
         crate::mutex::try_now(ReadingUpgradable(self))
     }
@@ -61,6 +64,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// As [`read_timeout`](Self::read_timeout).
     #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn upgradable_read_owned_timeout(self: Arc<Self>, timeout: P::Duration) -> UpgradableReadOwnedTimeout<T, P>
     where
         P: Timer,
@@ -83,6 +87,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// As [`read_deadline`](Self::read_deadline).
     #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn upgradable_read_owned_deadline(self: Arc<Self>, deadline: P::Instant) -> UpgradableReadOwnedDeadline<T, P>
     where
         P: Timer,
@@ -125,8 +130,9 @@ impl<T: ?Sized, P: Platform> OwnedRwLockUpgradableReadGuard<T, P> {
     /// # Panics
     ///
     /// The future panics when polled after it was ready.
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn upgrade(this: Self) -> UpgradeOwned<T, P> {
-        Acquire::new(Upgrading(this.shared.into_held().0))
+        Acquire::new(Upgrading(this.shared.into_held().0.0))
     }
 
     /// Becomes a write guard if there is no other reader.
@@ -134,8 +140,9 @@ impl<T: ?Sized, P: Platform> OwnedRwLockUpgradableReadGuard<T, P> {
     /// # Errors
     ///
     /// This guard, if there is one. Nothing has changed then.
+    #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn try_upgrade(this: Self) -> Result<OwnedRwLockWriteGuard<T, P>, Self> {
-        try_upgrade(this.shared).map(RwLockHandle::write_guard).map_err(Self::new)
+        try_upgrade(this.shared, Place::here()).map(RwLockHandle::write_guard).map_err(Self::new)
     }
 
     /// Becomes a plain read guard. The next upgradable reader may enter then.

@@ -1,0 +1,61 @@
+//! The rules of the reports, on every platform: `cargo test -p fifolock-conformance --features diagnostics`.
+#![cfg(feature = "diagnostics")]
+
+use fifolock_conformance::diagnostics_rules;
+use fifolock_conformance::tools::Watched;
+use fifolock_core::raw::{CriticalSectionLock, LocalLock, SpinLock, StdLock};
+
+mod watched_std {
+    use super::*;
+    diagnostics_rules!(Watched<StdLock>);
+}
+
+mod watched_critical_section {
+    use super::*;
+    diagnostics_rules!(Watched<CriticalSectionLock>);
+}
+
+mod watched_spin {
+    use super::*;
+    diagnostics_rules!(Watched<SpinLock>);
+}
+
+mod watched_local {
+    use super::*;
+    diagnostics_rules!(Watched<LocalLock>);
+}
+
+mod on_tokio {
+    use super::*;
+    diagnostics_rules!(fifolock::tokio::Tokio);
+    fifolock_conformance::diagnostics_time_rules!(fifolock::tokio::Tokio);
+}
+
+mod on_smol {
+    fifolock_conformance::diagnostics_time_rules!(fifolock::smol::Smol);
+}
+
+mod on_a_manual_clock {
+    fifolock_conformance::diagnostics_time_rules!(
+        fifolock_conformance::tools::clock::Manual<fifolock_core::raw::StdLock>
+    );
+}
+
+/// A report can leave the thread that made it, and the adapters name its type.
+#[test]
+fn k6_reports_are_plain_data() {
+    use core::panic::{RefUnwindSafe, UnwindSafe};
+    fn plain<T: Send + Sync + Unpin + UnwindSafe + RefUnwindSafe + 'static>() {}
+    plain::<fifolock::tokio::LockReport>();
+    plain::<fifolock::diagnostics::Holder>();
+    plain::<fifolock::diagnostics::Waiting>();
+}
+
+/// What a lock keeps does not change what it may be used for.
+#[test]
+fn k6_locks_with_reports_are_as_without() {
+    use core::panic::UnwindSafe;
+    fn send_sync<T: Send + Sync + UnwindSafe>() {}
+    send_sync::<fifolock::Mutex<u8>>();
+    send_sync::<fifolock::RwLock<u8>>();
+}
