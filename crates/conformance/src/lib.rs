@@ -11,13 +11,20 @@ pub mod diagnostics_time;
 pub mod foreign;
 pub mod model;
 pub mod mutex;
+pub mod policies;
 pub mod raw;
+pub mod rescue;
+#[path = "rescue/timed.rs"]
+pub mod rescue_timed;
 pub mod rwlock;
 pub mod stress;
 pub mod time;
 pub mod time_foreign;
 pub mod tools;
 pub mod until;
+pub mod upgradable;
+#[path = "upgradable/timed.rs"]
+pub mod upgradable_timed;
 
 /// Makes the tests of a module available to any platform: `rules! { ($) mutex_rules in mutex: m1_…, m2_… }` defines the
 /// macro `mutex_rules!(Platform)`, which expands to one `#[test]` for each rule.

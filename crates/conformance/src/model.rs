@@ -146,8 +146,6 @@ impl<'a, L: Real> Run<'a, L> {
 
     fn poll(&mut self, n: usize) {
         let new = self.random.below(3) == 0;
-        let granted = |operation: &&Operation<'_, L>| (operation.stage, operation.kind) == (Stage::Granted, Kind::Read);
-        let unclaimed = self.operations.iter().filter(granted).count();
         let operation = &mut self.operations[n];
         let (kind, stage) = (operation.kind, operation.stage);
         let ready = match stage {
@@ -169,9 +167,6 @@ impl<'a, L: Real> Run<'a, L> {
                     self.model.wait(n, kind);
                 }
                 operation.stage = Stage::Waiting;
-                // It may take more than one poll to see that none of them is its own task's.
-                let newest = operation.wakers.last_mut().expect("just polled with it");
-                newest.wakes += usize::from(unclaimed > LOOK && newest.count.wakes() > newest.wakes);
             }
         }
     }
@@ -259,9 +254,6 @@ impl<'a, L: Real> Run<'a, L> {
         assert_eq!(Arc::strong_count(self.lock), 1, "an owned form is left behind");
     }
 }
-
-/// How many granted readers one poll looks at.
-const LOOK: usize = 32;
 
 /// How many come together now and then in the long sequences.
 const CROWD: usize = 60;

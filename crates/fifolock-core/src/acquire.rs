@@ -108,6 +108,12 @@ impl<R: Request> Acquire<R> {
         }
     }
 
+    /// Whether its drop has nothing to do.
+    #[inline(always)]
+    pub(crate) fn has_ended(&self) -> bool {
+        self.request.is_none()
+    }
+
     /// # Safety
     ///
     /// The caller has just become the owner of what was requested, through this request; the waiter is done.

@@ -108,10 +108,8 @@ struct Links {
 struct Numbers {
     /// While it waits, the ticket that it was queued with; once granted, the number of its grant.
     number: u32,
-    /// The number of the grant that its task was found to leave unclaimed; 0 for none.
+    /// The number of the last grant when its task was found to leave one unclaimed; 0 for never.
     strike: u32,
-    /// How many granted waiters are still to be looked at, in search of its own task's.
-    looks: u32,
 }
 
 /// Room for a waker, in its two parts.
@@ -360,6 +358,19 @@ impl Node {
         unsafe { waiter.kind() }
     }
 
+    /// The number of the waiter's grant.
+    ///
+    /// # Safety
+    ///
+    /// In a section; the waiter is granted and not claimed.
+    #[inline(always)]
+    unsafe fn number(self) -> u32 {
+        // SAFETY: as the caller promises.
+        let waiter = unsafe { self.waiter() };
+        // SAFETY: as the caller promises.
+        unsafe { waiter.numbers() }.number
+    }
+
     /// Where the lock was asked for.
     ///
     /// # Safety
@@ -461,6 +472,51 @@ impl Ring {
         }
     }
 
+    /// Moves the waiters from the head, `first`, to `last` to the end of another ring; `next` follows `last` here.
+    ///
+    /// | before | after |
+    /// |---|---|
+    /// | `[first, last]`, `[x]` | `[]`, `[x, first, last]` |
+    /// | `[first, last, next]`, `[]` | `[next]`, `[first, last]` |
+    ///
+    /// # Safety
+    ///
+    /// In a section; as described; both rings are of the same lock.
+    #[inline(always)]
+    unsafe fn move_front(&mut self, first: *const Waiter, last: *const Waiter, next: *const Waiter, to: &mut Self) {
+        // SAFETY: I1: linked, as the caller promises.
+        let head = unsafe { &*first };
+        // SAFETY: as above.
+        let end = unsafe { &*last };
+        if ptr::eq(next, first) {
+            self.head = ptr::null();
+        } else {
+            let tail = head.links().prev;
+            // SAFETY: I1: linked, and stay here.
+            unsafe { &*tail }.set_next(next);
+            // SAFETY: as above.
+            unsafe { &*next }.set_prev(tail);
+            self.head = next;
+        }
+        match to.head() {
+            None => {
+                head.set_prev(last);
+                end.set_next(first);
+                to.head = first;
+            }
+            Some(node) => {
+                // SAFETY: I1: the other ring's head is linked.
+                let other = unsafe { node.waiter() };
+                let tail = other.links().prev;
+                head.set_prev(tail);
+                // SAFETY: I1: the other ring's tail is linked.
+                unsafe { &*tail }.set_next(first);
+                end.set_next(node.as_ptr());
+                other.set_prev(last);
+            }
+        }
+    }
+
     /// | before | after |
     /// |---|---|
     /// | `[old]` | `[new]` |
@@ -521,11 +577,11 @@ impl WaitQueue {
         waiter.kind.with_mut(|slot| unsafe { *slot = kind });
         // SAFETY: in no ring, so nobody else knows the slot.
         waiter.slot.with_mut(|slot| unsafe { slot.cast::<Slot>().write(Slot::new(waker)) });
-        let numbers = Numbers { number: ticket, strike: 0, looks: 0 };
+        let numbers = Numbers { number: ticket, strike: 0 };
         // SAFETY: I2, as the caller promises.
         waiter.numbers.with_mut(|slot| unsafe { slot.cast::<Numbers>().write(numbers) });
         // SAFETY: pinned, and in no ring.
-        unsafe { self.link(Node::of(waiter)) };
+        unsafe { self.link(Node::of(waiter), kind) };
     }
 
     /// A granted waiter waits again, with the waker to wake it by.
@@ -544,19 +600,20 @@ impl WaitQueue {
         unsafe { waiter.slot() }.put(waker);
         // SAFETY: I2, as the caller promises.
         unsafe { waiter.update(|numbers| numbers.number = ticket) };
+        // SAFETY: I2, as the caller promises.
+        let kind = unsafe { node.kind() };
         // SAFETY: pinned, and in no ring.
-        unsafe { self.link(node) };
+        unsafe { self.link(node, kind) };
     }
 
     /// # Safety
     ///
     /// As `link_last`.
     #[inline(always)]
-    unsafe fn link(&mut self, node: Node) {
+    unsafe fn link(&mut self, node: Node, kind: Kind) {
         // SAFETY: as the caller promises.
         unsafe { self.0.link_last(node) };
-        // SAFETY: linked in the line above.
-        if unsafe { node.kind() } == Kind::Upgrade {
+        if kind == Kind::Upgrade {
             // Last in a ring is just before the first.
             self.0.head = node.as_ptr();
         }
@@ -578,6 +635,47 @@ impl WaitQueue {
         // Ordering: Relaxed. The end of the section, or the word that it stores, publishes it: see `is_granted`.
         waiter.phase.store(GRANTED, Ordering::Relaxed);
         Some((first, waker))
+    }
+
+    /// Takes so many waiters out from the head, marks them as granted and puts them into `set`, in order, all at once. `f`
+    /// gets their wakers, to be woken once the section has ended.
+    ///
+    /// | before | after |
+    /// |---|---|
+    /// | `[a, b, c, d]`, granted `[x]` | `[c, d]`, granted `[x, a, b]` |
+    ///
+    /// # Safety
+    ///
+    /// In a section; at least so many are linked here, and there is at least one; `set` is of the same lock.
+    #[inline(always)]
+    pub(crate) unsafe fn grant_many(
+        &mut self,
+        n: u32,
+        grants: &mut u32,
+        set: &mut GrantedSet,
+        mut f: impl FnMut(Waker),
+    ) {
+        debug_assert!(n > 0, "nobody is granted");
+        let first = self.0.head;
+        let (mut last, mut next) = (first, first);
+        let mut grant = *grants;
+        for _ in 0..n {
+            last = next;
+            // SAFETY: I1: so many are linked here, as the caller promises.
+            let waiter = unsafe { &*last };
+            debug_assert!(!waiter.is_granted(), "granted twice");
+            // SAFETY: I3: it waited, so the slot's waker is its own, and leaves with this.
+            f(unsafe { waiter.take_waker() });
+            next_grant(&mut grant);
+            // SAFETY: I2.
+            unsafe { waiter.update(|numbers| numbers.number = grant) };
+            // Ordering: Relaxed, as in `grant_first`.
+            waiter.phase.store(GRANTED, Ordering::Relaxed);
+            next = waiter.links().next;
+        }
+        *grants = grant;
+        // SAFETY: I1: linked here in this order, and `next` follows.
+        unsafe { self.0.move_front(first, last, next, &mut set.0) };
     }
 
     /// Takes a waiter out that leaves ungranted, and its waker, to be dropped once the section has ended.
@@ -642,21 +740,37 @@ pub(crate) unsafe fn replace_waker(waiter: Pin<&Waiter>, waker: Waker) -> Waker 
 /// What a waiter finds that looks for a grant that its own task leaves unclaimed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// There is none, as far as there was one to look at.
+    /// There is none.
     Nothing,
-    /// There is one, seen for the first time; or there are more to be looked at. The task is to be polled once more.
+    /// There is one, seen for the first time; or the look was disturbed too often. The task is to be polled once more.
     Suspect,
     /// There is one, and the task has been polled since it was found, without claiming it.
     Abandoned(Node),
+    /// None so far: to be looked for in another section.
+    More,
 }
 
-/// Whether the grant is one that the waiter's own task leaves unclaimed.
+/// How far a poll has come that looks for a grant of its own task. Members are known by the numbers of their grants.
+#[derive(Debug, Default)]
+pub(crate) struct Look {
+    /// How often it has begun.
+    begun: u32,
+    /// The member that it began with.
+    from: u32,
+    left: u32,
+    /// The member that is next.
+    next: u32,
+}
+
+/// Whether the grant is one that the waiter's own task leaves unclaimed; `latest` is the number of the last one.
+///
+/// What is noted is the latest grant: whatever is unclaimed at the next poll and not newer was there at this one.
 ///
 /// # Safety
 ///
 /// In a section, by who has the waiter's future exclusively; it waits in a queue, `granted` is granted and not claimed.
 #[inline(always)]
-pub(crate) unsafe fn find_granted(waiter: Pin<&Waiter>, granted: Node) -> Found {
+pub(crate) unsafe fn find_granted(waiter: Pin<&Waiter>, granted: Node, latest: u32) -> Found {
     // SAFETY: unclaimed, so its future has not ended.
     let other = unsafe { granted.waiter() };
     // SAFETY: one waits, the other was granted: both were queued.
@@ -666,11 +780,12 @@ pub(crate) unsafe fn find_granted(waiter: Pin<&Waiter>, granted: Node) -> Found 
     // SAFETY: I2.
     let grant = unsafe { other.numbers() }.number;
     // SAFETY: I2.
-    if unsafe { waiter.numbers() }.strike == grant {
+    let strike = unsafe { waiter.numbers() }.strike;
+    if strike != 0 && grant.wrapping_sub(strike).cast_signed() <= 0 {
         return Found::Abandoned(granted);
     }
     // SAFETY: I2.
-    unsafe { waiter.update(|numbers| numbers.strike = grant) };
+    unsafe { waiter.update(|numbers| numbers.strike = latest) };
     Found::Suspect
 }
 
@@ -681,8 +796,10 @@ pub(crate) fn next_grant(grants: &mut u32) -> u32 {
     *grants
 }
 
-/// How many granted waiters one poll looks at.
+/// How many granted waiters one section looks at.
 pub(crate) const LOOK_BATCH: u32 = 32;
+/// How often a look begins anew, because others look or leave at the same time, before its task is woken to look again.
+const LOOK_BEGINNINGS: u32 = 32;
 
 /// The granted readers that have not claimed their shares yet.
 #[derive(Debug)]
@@ -691,6 +808,11 @@ pub(crate) struct GrantedSet(Ring);
 impl GrantedSet {
     pub(crate) const fn new() -> Self {
         Self(Ring::new())
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.head.is_null()
     }
 
     /// # Safety
@@ -711,47 +833,53 @@ impl GrantedSet {
         unsafe { self.0.unlink(node) };
     }
 
-    /// Looks for a grant that the waiter's own task leaves unclaimed, among [`LOOK_BATCH`] of `most` members at the most;
-    /// the next look goes on behind them.
+    /// Looks for a grant that the waiter's own task leaves unclaimed, among the next [`LOOK_BATCH`] of `most` members at the
+    /// most. Those that were looked at go to the end, so that the next section goes on behind them; if it finds that others
+    /// have moved on meanwhile, it begins anew. `latest` is the number of the last grant, and `is_of_use` tells whether it
+    /// would help to take a share of this kind over.
     ///
     /// # Safety
     ///
     /// In a section, by who has the waiter's future exclusively; it waits in a queue of the same lock.
-    pub(crate) unsafe fn find(&mut self, waiter: Pin<&Waiter>, most: u32) -> Found {
+    pub(crate) unsafe fn find(
+        &mut self,
+        waiter: Pin<&Waiter>,
+        most: u32,
+        latest: u32,
+        look: &mut Look,
+        is_of_use: impl Fn(Kind) -> bool,
+    ) -> Found {
         let Some(first) = self.0.head() else { return Found::Nothing };
-        // SAFETY: I2.
-        let left = match unsafe { waiter.numbers() }.looks {
-            0 => most,
-            left => left,
-        };
+        // SAFETY: I2: the head is linked.
+        let number = unsafe { first.number() };
+        if number != look.next {
+            if look.begun == LOOK_BEGINNINGS {
+                return Found::Suspect;
+            }
+            *look = Look { begun: look.begun + 1, from: number, left: most, next: number };
+        }
         let mut node = first;
-        for _ in 0..left.min(LOOK_BATCH) {
+        // Not always as many: two that look in turn would each see every second batch, and never the others.
+        for _ in 0..LOOK_BATCH - (look.begun - 1) % 8 {
             // SAFETY: members have not claimed.
-            match unsafe { find_granted(waiter, node) } {
-                Found::Nothing => {}
-                found => {
-                    // SAFETY: I2. The next look begins here, and may go all the way round.
-                    unsafe { waiter.update(|numbers| numbers.looks = most) };
-                    self.0.head = node.as_ptr();
-                    return found;
-                }
+            let found = unsafe { find_granted(waiter, node, latest) };
+            // SAFETY: I2: linked here.
+            if found != Found::Nothing && is_of_use(unsafe { node.kind() }) {
+                // The next look begins with it.
+                return found;
             }
             // SAFETY: I1: linked here, so its neighbour is.
-            let next = unsafe { node.waiter() }.links().next;
-            self.0.head = next;
-            match self.0.head() {
-                Some(next) if next != first => node = next,
-                _ => {
-                    // SAFETY: I2. All have been looked at.
-                    unsafe { waiter.update(|numbers| numbers.looks = 0) };
-                    return Found::Nothing;
-                }
+            self.0.head = unsafe { node.waiter() }.links().next;
+            look.left = look.left.saturating_sub(1);
+            let Some(next) = self.0.head() else { return Found::Nothing };
+            // SAFETY: I2: linked here.
+            look.next = unsafe { next.number() };
+            if look.left == 0 || look.next == look.from {
+                return Found::Nothing;
             }
+            node = next;
         }
-        let left = left.saturating_sub(LOOK_BATCH);
-        // SAFETY: I2.
-        unsafe { waiter.update(|numbers| numbers.looks = left) };
-        if left > 0 { Found::Suspect } else { Found::Nothing }
+        Found::More
     }
 }
 

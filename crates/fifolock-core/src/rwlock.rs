@@ -68,7 +68,7 @@
 //! | a share | the write lock, or the other share | the robber has its share; the robbed one is last in its queue |
 //! | write, upgrade | a share | the share is given back; the robbed one is last in its queue; the policy chooses |
 //!
-//! A poll looks at 32 unclaimed readers at the most, and goes on in the next, for which it wakes its own task.
+//! A poll looks at all unclaimed readers, 32 of them in one section.
 //!
 //! ## Cancellation
 //!

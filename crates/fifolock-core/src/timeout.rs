@@ -8,14 +8,71 @@ use crate::queue::{Stage, Waiter};
 use crate::wait::{self, Acquisition};
 use core::fmt;
 use core::future::Future;
-use core::mem;
+use core::mem::{self, ManuallyDrop};
 use core::pin::Pin;
 use core::task::{Context, Poll, ready};
 use pin_project_lite::pin_project;
 
 type Duration<R> = <<R as crate::acquire::sealed::Operations>::Platform as Timer>::Duration;
 type Instant<R> = <<R as crate::acquire::sealed::Operations>::Platform as Timer>::Instant;
-type Sleep<R> = <<R as crate::acquire::sealed::Operations>::Platform as Timer>::Sleep;
+
+pin_project! {
+    /// What a limited operation consists of.
+    struct Timed<R: Request, M: Limited> {
+        // Before the sleep: a waiter leaves the queue before its sleep is dropped.
+        #[pin]
+        acquire: Acquire<R>,
+        limit: M,
+        #[pin]
+        sleep: Option<M::Sleep>,
+    }
+}
+
+impl<R: Request, M: Limited> Timed<R, M> {
+    #[inline(always)]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<R::Guard, Outcome>> {
+        let mut this = self.project();
+        let outcome = ready!(this.acquire.poll_limited(this.limit, this.sleep.as_mut(), cx));
+        // The sleep ends with the operation, not when its future is dropped. One without a destructor is nothing but bytes.
+        if mem::needs_drop::<M::Sleep>() {
+            this.sleep.set(None);
+        }
+        Poll::Ready(outcome)
+    }
+}
+
+/// A limited operation whose end is out of line, so that one that has ended costs a look.
+struct Ends<R: Request, M: Limited>(ManuallyDrop<Timed<R, M>>);
+
+impl<R: Request, M: Limited> Ends<R, M> {
+    #[inline(always)]
+    fn new(place: Place, request: R, limit: M) -> Self {
+        Self(ManuallyDrop::new(Timed { acquire: Acquire::at(place, request), limit, sleep: None }))
+    }
+
+    #[inline(always)]
+    fn timed(self: Pin<&mut Self>) -> Pin<&mut Timed<R, M>> {
+        // SAFETY: it is never moved out, and dropped in place.
+        unsafe { self.map_unchecked_mut(|this| &mut *this.0) }
+    }
+}
+
+impl<R: Request, M: Limited> Drop for Ends<R, M> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if self.0.acquire.has_ended() && self.0.sleep.is_none() {
+            return;
+        }
+        end(&mut self.0);
+
+        #[cold]
+        #[inline(never)]
+        fn end<R: Request, M: Limited>(timed: &mut ManuallyDrop<Timed<R, M>>) {
+            // SAFETY: called once, by the drop of what it is in.
+            unsafe { ManuallyDrop::drop(timed) };
+        }
+    }
+}
 
 pin_project! {
     /// A lock operation that waits no longer than a duration: what `lock_timeout` and its like return.
@@ -35,12 +92,8 @@ pin_project! {
     where
         R::Platform: Timer,
     {
-        // Before the sleep: a waiter leaves the queue before its sleep is dropped.
         #[pin]
-        acquire: Acquire<R>,
-        timeout: Within<R::Platform>,
-        #[pin]
-        sleep: Option<Sleep<R>>,
+        timed: Ends<R, Within<R::Platform>>,
     }
 }
 
@@ -63,10 +116,7 @@ pin_project! {
         R::Platform: Timer,
     {
         #[pin]
-        acquire: Acquire<R>,
-        deadline: Until<R::Platform>,
-        #[pin]
-        sleep: Option<Sleep<R>>,
+        timed: Ends<R, Until<R::Platform>>,
     }
 }
 
@@ -84,7 +134,7 @@ where
     /// An operation for whoever asked at `place`.
     #[inline]
     pub(crate) fn at(place: Place, request: R, timeout: Duration<R>) -> Self {
-        Self { acquire: Acquire::at(place, request), timeout: Within(timeout), sleep: None }
+        Self { timed: Ends::new(place, request, Within(timeout)) }
     }
 }
 
@@ -96,7 +146,7 @@ where
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub(crate) fn new(request: R, deadline: Instant<R>) -> Self {
-        Self { acquire: Acquire::new(request), deadline: Until(deadline), sleep: None }
+        Self { timed: Ends::new(Place::here(), request, Until(deadline)) }
     }
 }
 
@@ -108,13 +158,12 @@ where
 
     #[inline(always)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let mut this = self.project();
-        let outcome = ready!(this.acquire.poll_limited(this.timeout, this.sleep.as_mut(), cx));
-        end_sleep(this.sleep);
+        let mut timed = self.project().timed.timed();
+        let outcome = ready!(timed.as_mut().poll(cx));
         Poll::Ready(outcome.map_err(|outcome| match outcome {
             Outcome::Invalid => TimeoutError::InvalidTimeout,
             Outcome::Elapsed | Outcome::Owner => {
-                TimeoutError::elapsed(R::KIND, Some(R::Platform::limit(this.timeout.0)))
+                TimeoutError::elapsed(R::KIND, Some(R::Platform::limit(timed.limit.0)))
             }
         }))
     }
@@ -128,18 +177,8 @@ where
 
     #[inline(always)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let mut this = self.project();
-        let outcome = ready!(this.acquire.poll_limited(this.deadline, this.sleep.as_mut(), cx));
-        end_sleep(this.sleep);
+        let outcome = ready!(self.project().timed.timed().poll(cx));
         Poll::Ready(outcome.map_err(|_| TimeoutError::elapsed(R::KIND, None)))
-    }
-}
-
-/// A sleep ends with the operation, not when its future is dropped. One without a destructor is nothing but its bytes.
-#[inline(always)]
-fn end_sleep<S>(mut sleep: Pin<&mut Option<S>>) {
-    if mem::needs_drop::<S>() {
-        sleep.set(None);
     }
 }
 
@@ -323,7 +362,10 @@ where
     R::Platform: Timer,
 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Timeout").field("waits_for", &R::KIND).field("timeout", &self.timeout.0).finish_non_exhaustive()
+        f.debug_struct("Timeout")
+            .field("waits_for", &R::KIND)
+            .field("timeout", &self.timed.0.limit.0)
+            .finish_non_exhaustive()
     }
 }
 
@@ -334,7 +376,7 @@ where
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Deadline")
             .field("waits_for", &R::KIND)
-            .field("deadline", &self.deadline.0)
+            .field("deadline", &self.timed.0.limit.0)
             .finish_non_exhaustive()
     }
 }

@@ -9,7 +9,7 @@
 //! The way back, from granted to waiting, is the rescue: see [the mutex](crate::mutex).
 
 use crate::diagnostics::Place;
-use crate::queue::{Stage, Waiter, polled_after_ready, replace_waker};
+use crate::queue::{Found, Look, Node, Stage, Waiter, polled_after_ready, replace_waker};
 use crate::state::QueueFull;
 use core::mem;
 use core::pin::Pin;
@@ -31,7 +31,7 @@ pub(crate) trait Acquisition {
     /// Runs a section. Whom it grants is to be woken after it, by [`wake_all`](Self::wake_all).
     fn section<T>(&self, f: impl FnOnce(&mut Self::Section<'_>) -> T) -> T;
     /// Wakes whom a section granted, all before it returns or unwinds.
-    fn wake_all(&self, wakers: Self::Wakers);
+    fn wake_all(&self, wakers: &mut Self::Wakers);
     /// Acquires without a section, if the word allows it.
     fn try_fast(&self) -> bool;
     /// Whether it can be acquired, by the look of the word; `true` where only a section can tell.
@@ -71,10 +71,17 @@ pub(crate) trait Acquisition {
     /// A waiter leaves ungranted: it is taken out, and whom it blocked is granted. Returns its waker.
     fn leave(section: &mut Self::Section<'_>, waiter: Pin<&Waiter>, wakers: &mut Self::Wakers) -> Waker;
     /// A waiter that has been queued, is not granted and is being polled looks for a grant that its own task has stopped
-    /// polling, and takes it over. `spare` is a waker of this task, or is to be made if it is asked for.
-    fn rescue(
+    /// polling.
+    fn look(section: &mut Self::Section<'_>, waiter: Pin<&Waiter>, look: &mut Look) -> Found;
+    /// It takes that grant over. `spare` is a waker of this task, or is to be made if it is asked for.
+    ///
+    /// # Safety
+    ///
+    /// In the section in which [`look`](Self::look) found `robbed`, by the polled future.
+    unsafe fn rob(
         section: &mut Self::Section<'_>,
         waiter: Pin<&Waiter>,
+        robbed: Node,
         spare: &mut Option<Waker>,
         wakers: &mut Self::Wakers,
     ) -> Rescue;
@@ -84,14 +91,14 @@ pub(crate) trait Acquisition {
 #[derive(Debug)]
 pub(crate) struct TooMany(pub(crate) QueueFull, pub(crate) Waker);
 
-/// What came of a look for a grant that the waiter's own task leaves unclaimed.
+/// What came of taking over a grant that the waiter's own task leaves unclaimed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rescue {
-    /// There is none.
-    NotNeeded,
-    /// There may be one: the task is to be woken once more.
-    WakeAgain,
-    /// There is one, and a spare waker is needed to take it over.
+    /// The waiter waits as before.
+    Waits,
+    /// It waits still, for somebody else, or for another grant of its task: it is to look once more.
+    WaitsForMore,
+    /// Nothing yet: a spare waker is needed.
     NeedsWaker,
     /// The waiter owns what it waited for, and waits no more.
     Owner,
@@ -119,6 +126,7 @@ pub(crate) fn poll<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, cx: &mut Cont
                     waiter.set_done();
                     return Poll::Ready(());
                 }
+                return poll_first(lock, waiter, cx.waker());
             }
             Stage::Queued if waiter.is_granted() => {
                 if lock.claim_fast(waiter) {
@@ -134,6 +142,60 @@ pub(crate) fn poll<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, cx: &mut Cont
     poll_slow(lock, waiter, cx.waker())
 }
 
+/// The first poll where the word can be looked at. It has said that there is a wait ahead, or that a section runs: so the
+/// waker is cloned first, and one section does.
+///
+/// | before | after |
+/// |---|---|
+/// | `[w1]` | `[w1, caller]` |
+#[cold]
+#[inline(never)]
+fn poll_first<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, waker: &Waker) -> Poll<()> {
+    let mut own = Some(waker.clone());
+    let mut found = Found::Nothing;
+    let mut entered = false;
+    lock.section(|section| {
+        entered = A::enter(section, waiter.place());
+        if entered {
+            return;
+        }
+        let Some(waker) = own.take() else { return };
+        // SAFETY: I1, I2: in a section, by the polled future, whose drop unlinks it.
+        match unsafe { A::enqueue(section, waiter, waker) } {
+            Ok(()) => found = A::look(section, waiter, &mut Look::default()),
+            Err(TooMany(_, waker)) => own = Some(waker),
+        }
+    });
+    if own.is_some() {
+        return first_after_all(lock, waiter, own, entered);
+    }
+    match found {
+        Found::Nothing => {}
+        Found::Suspect => waker.wake_by_ref(),
+        Found::Abandoned(_) | Found::More => return poll_slow(lock, waiter, waker),
+    }
+    Poll::Pending
+}
+
+/// The lock had become free when it was the caller's turn to queue; or there are too many waiters.
+#[cold]
+#[inline(never)]
+fn first_after_all<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, unused: Option<Waker>, entered: bool) -> Poll<()> {
+    if !entered {
+        QueueFull.panic();
+    }
+    now_owner(lock, waiter, unused)
+}
+
+/// The caller has just become the owner. Foreign code may panic: then it is the owner no more.
+fn now_owner<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, unused: impl Sized) -> Poll<()> {
+    waiter.set_done();
+    let owner = OnUnwind(|| lock.release(waiter.place()));
+    drop(unused);
+    mem::forget(owner);
+    Poll::Ready(())
+}
+
 /// What a section has done for a polled waiter.
 enum Step {
     /// It has to wait.
@@ -142,6 +204,8 @@ enum Step {
     WakeAgain,
     /// Nothing yet: a clone of the waker is needed.
     NeedsWaker,
+    /// It has to wait, and there is more to be looked at.
+    LooksOn,
     /// It owns what it waited for.
     Owner,
     /// Nothing: there are too many waiters.
@@ -160,7 +224,7 @@ enum Step {
 #[cold]
 #[inline(never)]
 fn poll_slow<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, waker: &Waker) -> Poll<()> {
-    let queued = match waiter.stage() {
+    let mut queued = match waiter.stage() {
         Stage::Idle => false,
         Stage::Queued => true,
         Stage::Done => polled_after_ready(),
@@ -168,28 +232,32 @@ fn poll_slow<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, waker: &Waker) -> P
     // Clones are foreign code, so they are made between sections: at once for a newcomer who seems to have to wait, else if
     // a section can't do without. The lock may be free again after it.
     let mut spare = (!queued && !lock.may_enter()).then(|| waker.clone());
+    let mut look = Look::default();
     loop {
         let mut wakers = A::Wakers::default();
         let mut old = None;
-        let step =
-            lock.section(|section| poll_in::<A>(section, waiter, queued, waker, &mut spare, &mut old, &mut wakers));
+        let step = lock.section(|section| {
+            let mut polled = Polled { waiter, queued, waker, spare: &mut spare, old: &mut old, look: &mut look };
+            poll_in::<A>(section, &mut polled, &mut wakers)
+        });
         match step {
             Step::NeedsWaker => spare = Some(waker.clone()),
+            Step::LooksOn => queued = true,
             Step::Owner => {
                 waiter.set_done();
                 // Foreign code may panic: then the caller is the owner no more.
                 let owner = OnUnwind(|| lock.release(waiter.place()));
-                lock.wake_all(wakers);
+                lock.wake_all(&mut wakers);
                 drop((old, spare));
                 mem::forget(owner);
                 return Poll::Ready(());
             }
             Step::Wait => {
-                lock.wake_all(wakers);
+                lock.wake_all(&mut wakers);
                 return Poll::Pending;
             }
             Step::WakeAgain => {
-                lock.wake_all(wakers);
+                lock.wake_all(&mut wakers);
                 waker.wake_by_ref();
                 return Poll::Pending;
             }
@@ -198,17 +266,23 @@ fn poll_slow<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, waker: &Waker) -> P
     }
 }
 
+/// What a section takes from the poll that it is for, and leaves to it.
+struct Polled<'a> {
+    waiter: Pin<&'a Waiter>,
+    queued: bool,
+    waker: &'a Waker,
+    /// A clone of the waker, to be dropped outside if it is not used.
+    spare: &'a mut Option<Waker>,
+    /// The waker that was replaced, to be dropped outside.
+    old: &'a mut Option<Waker>,
+    look: &'a mut Look,
+}
+
 /// The section of [`poll_slow`].
 #[inline(always)]
-fn poll_in<A: Acquisition>(
-    section: &mut A::Section<'_>,
-    waiter: Pin<&Waiter>,
-    queued: bool,
-    waker: &Waker,
-    spare: &mut Option<Waker>,
-    old: &mut Option<Waker>,
-    wakers: &mut A::Wakers,
-) -> Step {
+fn poll_in<A: Acquisition>(section: &mut A::Section<'_>, polled: &mut Polled<'_>, wakers: &mut A::Wakers) -> Step {
+    let Polled { waiter, queued, waker, spare, old, look } = polled;
+    let (waiter, queued) = (*waiter, *queued);
     if A::own(section, waiter, queued) {
         return Step::Owner;
     }
@@ -216,19 +290,25 @@ fn poll_in<A: Acquisition>(
         let Some(waker) = spare.take() else { return Step::NeedsWaker };
         // SAFETY: I1, I2: in a section, by the polled future, whose drop unlinks it.
         if let Err(TooMany(full, waker)) = unsafe { A::enqueue(section, waiter, waker) } {
-            *spare = Some(waker);
+            **spare = Some(waker);
             return Step::Full(full);
         }
     } else if !waiter.will_wake(waker) {
         let Some(waker) = spare.take() else { return Step::NeedsWaker };
         // SAFETY: I2, I3: in a section, by the polled future; queued and not granted, so it waits.
-        *old = Some(unsafe { replace_waker(waiter, waker) });
+        **old = Some(unsafe { replace_waker(waiter, waker) });
     }
-    match A::rescue(section, waiter, spare, wakers) {
-        Rescue::NotNeeded => Step::Wait,
-        Rescue::WakeAgain => Step::WakeAgain,
-        Rescue::NeedsWaker => Step::NeedsWaker,
-        Rescue::Owner => Step::Owner,
+    match A::look(section, waiter, look) {
+        Found::More => Step::LooksOn,
+        Found::Nothing => Step::Wait,
+        Found::Suspect => Step::WakeAgain,
+        // SAFETY: found in this section, by the polled future.
+        Found::Abandoned(robbed) => match unsafe { A::rob(section, waiter, robbed, spare, wakers) } {
+            Rescue::Waits => Step::Wait,
+            Rescue::WaitsForMore => Step::WakeAgain,
+            Rescue::NeedsWaker => Step::NeedsWaker,
+            Rescue::Owner => Step::Owner,
+        },
     }
 }
 
@@ -238,6 +318,11 @@ fn poll_in<A: Acquisition>(
 #[cold]
 #[inline(never)]
 pub(crate) fn claim_or_leave<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>) -> bool {
+    end_wait(lock, waiter)
+}
+
+#[inline(always)]
+fn end_wait<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>) -> bool {
     debug_assert_eq!(waiter.stage(), Stage::Queued, "it waits for nothing");
     waiter.set_done();
     let mut wakers = A::Wakers::default();
@@ -248,7 +333,7 @@ pub(crate) fn claim_or_leave<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>) -> 
         }
         Some(A::leave(section, waiter, &mut wakers))
     });
-    lock.wake_all(wakers);
+    lock.wake_all(&mut wakers);
     left.is_none()
 }
 
@@ -267,7 +352,9 @@ pub(crate) fn leave<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>) {
 #[cold]
 #[inline(never)]
 fn leave_queued<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>) {
-    if claim_or_leave(lock, waiter) {
+    // Where flash is dear, one copy has to do for all.
+    let owns = if A::SHORTCUTS { end_wait(lock, waiter) } else { claim_or_leave(lock, waiter) };
+    if owns {
         lock.release(waiter.place());
     }
 }

@@ -1,33 +1,42 @@
 //! Waking, outside raw-lock sections.
 
+use core::mem::{self, ManuallyDrop};
 use core::task::Waker;
-use heapless::Deque;
+use heapless::Vec;
 
 /// How many readers of a batch are marked in one section, and so how many wakers lie on the releaser's stack.
 pub(crate) const WAKE_BATCH: usize = 32;
 
 /// The wakers that one section took out of granted waiters.
+// In this order, what is written first lies together: else the compiler clears all that is in between too.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Wakers {
-    /// In the order of the queue.
-    pub(crate) chunk: Deque<Waker, WAKE_BATCH>,
     /// Whether members of the batch are still to be marked.
     pub(crate) more: bool,
+    /// In the order of the queue. [`wake_all`](Self::wake_all) leaves it empty, so there is nothing to drop.
+    chunk: ManuallyDrop<Vec<Waker, WAKE_BATCH>>,
 }
 
 impl Default for Wakers {
     #[inline(always)]
     fn default() -> Self {
-        Self { chunk: Deque::new(), more: false }
+        Self { more: false, chunk: ManuallyDrop::new(Vec::new()) }
     }
 }
 
 impl Wakers {
+    /// How many more may be granted in the same section.
+    #[inline(always)]
+    pub(crate) fn room(&self) -> u32 {
+        (WAKE_BATCH - self.chunk.len()) as u32
+    }
+
     /// Adds the waker of a waiter that was just granted. The section that grants ends before there are more than
     /// [`WAKE_BATCH`].
     #[inline(always)]
     pub(crate) fn push(&mut self, waker: Waker) {
-        let pushed = self.chunk.push_back(waker);
+        let pushed = self.chunk.push(waker);
         debug_assert!(pushed.is_ok(), "a section granted more than a batch");
     }
 
@@ -36,35 +45,51 @@ impl Wakers {
     /// `refill` marks further members of the batch, in a section of its own. A waker that panics keeps nobody else from
     /// being woken: the rest is woken during the unwinding. (A second panic then aborts, as everywhere in Rust.)
     #[inline(always)]
-    pub(crate) fn wake_all(self, refill: impl FnMut(&mut Self)) {
-        Batch { wakers: self, refill }.run();
-    }
-}
-
-struct Batch<F: FnMut(&mut Wakers)> {
-    wakers: Wakers,
-    refill: F,
-}
-
-impl<F: FnMut(&mut Wakers)> Batch<F> {
-    #[inline]
-    fn run(&mut self) {
-        loop {
-            while let Some(waker) = self.wakers.chunk.pop_front() {
-                waker.wake();
-            }
-            if !self.wakers.more {
-                return;
-            }
-            (self.refill)(&mut self.wakers);
+    pub(crate) fn wake_all(&mut self, refill: impl FnMut(&mut Self)) {
+        if !self.chunk.is_empty() {
+            let mut batch = Batch { wakers: self, refill };
+            batch.run();
+            mem::forget(batch);
         }
     }
 }
 
-impl<F: FnMut(&mut Wakers)> Drop for Batch<F> {
+struct Batch<'a, F: FnMut(&mut Wakers)> {
+    wakers: &'a mut Wakers,
+    refill: F,
+}
+
+impl<F: FnMut(&mut Wakers)> Batch<'_, F> {
     #[inline]
+    fn run(&mut self) {
+        loop {
+            // The first of the queue is to be woken first.
+            self.wakers.chunk.reverse();
+            self.wake_chunk();
+            if !self.wakers.more {
+                return;
+            }
+            (self.refill)(self.wakers);
+        }
+    }
+
+    #[inline]
+    fn wake_chunk(&mut self) {
+        while let Some(waker) = self.wakers.chunk.pop() {
+            waker.wake();
+        }
+    }
+}
+
+/// A waker has panicked.
+impl<F: FnMut(&mut Wakers)> Drop for Batch<'_, F> {
+    #[cold]
     fn drop(&mut self) {
-        // Nothing is left, unless a waker panicked.
-        self.run();
+        // Reversed already.
+        self.wake_chunk();
+        if self.wakers.more {
+            (self.refill)(self.wakers);
+            self.run();
+        }
     }
 }

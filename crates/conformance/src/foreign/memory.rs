@@ -190,7 +190,7 @@ pub(super) fn k5_a_forgotten_member_of_a_batch_keeps_its_share<P: Platform>() {
     forget_task(readers.remove(35));
     drop(guard);
     forget_task(readers.remove(15));
-    let mut writer = Task::queued_behind_many(lock.write());
+    let mut writer = Task::queued(lock.write());
     for reader in &mut readers {
         drop(reader.ready());
     }

@@ -150,7 +150,7 @@ fn batch<P: Platform>(cause: Cause, size: usize, odd: usize, hooks: Hooks, arm: 
         assert_eq!((reader.wakes(), reader.wakers_kept()), (1, 0));
     }
     // The lock goes on: the writer comes when the last of them has left.
-    let mut writer = Task::queued_behind_many(lock.write());
+    let mut writer = Task::queued(lock.write());
     for reader in &mut readers {
         assert_eq!(writer.wakes(), 0);
         drop(reader.ready());

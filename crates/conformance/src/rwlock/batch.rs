@@ -81,7 +81,7 @@ pub(super) fn w4_batch_of_several_chunks_enters_by_one_release<P: Platform, F: F
         drop(inside);
         assert_eq!(counts(&lock), (size, false, 0, 0));
         assert!(all_woken(&readers, 1), "{size} readers");
-        let mut writer = Task::queued_behind_many(F::write(&lock));
+        let mut writer = Task::queued(F::write(&lock));
         let mut guards: Vec<_> = readers.iter_mut().rev().map(Task::ready).collect();
         assert_eq!(counts(&lock), (size, false, 0, 1));
         let last = guards.pop();

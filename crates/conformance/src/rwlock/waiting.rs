@@ -258,7 +258,7 @@ pub(super) fn w8_m6_dropped_batch_admits_the_next_writer<P: Platform, F: Form>()
         let writing = F::try_write(&lock).expect("free");
         let mut readers: Vec<_> = (0..size).map(|_| Task::queued(F::read(&lock))).collect();
         drop(writing);
-        let mut writer = Task::queued_behind_many(F::write(&lock));
+        let mut writer = Task::queued(F::write(&lock));
         for (gone, reader) in readers.iter_mut().enumerate() {
             assert_eq!((counts(&lock), writer.wakes()), ((size - gone, false, 0, 1), 0));
             reader.cancel();

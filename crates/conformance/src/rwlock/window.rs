@@ -68,11 +68,11 @@ impl<P: Platform> Window<P> {
     }
 
     fn queued_reader(&self) -> Reader<P> {
-        Task::queued_behind_many(self.reader())
+        Task::queued(self.reader())
     }
 
     fn queued_writer(&self) -> Writer<P> {
-        Task::queued_behind_many(Arc::clone(&self.lock).write_owned())
+        Task::queued(Arc::clone(&self.lock).write_owned())
     }
 
     fn counts(&self) -> Counts {

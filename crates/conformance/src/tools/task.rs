@@ -11,8 +11,6 @@ pub struct Task<F: Future> {
     future: Option<Boxed<F>>,
     waker: Waker,
     count: Arc<Count>,
-    /// Wakes that are not of interest.
-    forgotten: usize,
 }
 
 impl<F: Future> Task<F> {
@@ -26,7 +24,7 @@ impl<F: Future> Task<F> {
     #[must_use]
     pub fn with_hooks(future: F, hooks: Hooks) -> Self {
         let (waker, count) = hooked_waker(hooks);
-        Self { future: Some(Box::pin(future)), waker, count, forgotten: 0 }
+        Self { future: Some(Box::pin(future)), waker, count }
     }
 
     /// A task that was polled once and is pending.
@@ -36,23 +34,6 @@ impl<F: Future> Task<F> {
         let mut task = Self::new(future);
         task.pending();
         task
-    }
-
-    /// As [`queued`](Self::queued), where many are granted and not polled yet: it may take several polls, each of which
-    /// wakes the task for the next, to see that none of the granted is its own. These wakes don't count.
-    #[must_use]
-    #[track_caller]
-    pub fn queued_behind_many(future: F) -> Self {
-        let mut task = Self::new(future);
-        loop {
-            task.pending();
-            if task.wakes() == 0 {
-                return task;
-            }
-            task.forgotten += 1;
-            assert_eq!(task.wakes(), 0, "a poll wakes its own task once");
-            assert!(task.forgotten < 10_000, "it looks for ever");
-        }
     }
 
     /// One poll.
@@ -103,7 +84,7 @@ impl<F: Future> Task<F> {
     /// How often it was woken.
     #[must_use]
     pub fn wakes(&self) -> usize {
-        self.count.wakes() - self.forgotten
+        self.count.wakes()
     }
 
     /// How many clones of its waker others keep.

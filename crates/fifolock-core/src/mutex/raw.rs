@@ -3,7 +3,7 @@
 #[cfg(feature = "diagnostics")]
 use crate::diagnostics::LockReport;
 use crate::diagnostics::{Place, Recorded, Slot, SlotMut};
-use crate::queue::{Found, Kind, Node, WaitQueue, Waiter, find_granted, next_grant};
+use crate::queue::{Found, Kind, Look, Node, WaitQueue, Waiter, find_granted, next_grant};
 use crate::raw::{RawLock, Word};
 use crate::state::mutex::MutexState;
 use crate::sync_shim::{UnsafeCell, const_fn};
@@ -82,7 +82,7 @@ impl<R: RawLock> RawMutex<R> {
             section.holder.leave();
             section.hand_off(&mut waker);
         });
-        self.wake_all(waker);
+        self.wake_all(&mut waker);
     }
 
     #[inline]
@@ -126,8 +126,8 @@ impl<R: RawLock> Acquisition for RawMutex<R> {
     }
 
     #[inline(always)]
-    fn wake_all(&self, waker: Option<Waker>) {
-        if let Some(waker) = waker {
+    fn wake_all(&self, waker: &mut Option<Waker>) {
+        if let Some(waker) = waker.take() {
             waker.wake();
         }
     }
@@ -203,23 +203,28 @@ impl<R: RawLock> Acquisition for RawMutex<R> {
         unsafe { section.queue.leave(waiter) }
     }
 
+    #[inline(always)]
+    fn look(section: &mut Section<'_>, waiter: Pin<&Waiter>, _: &mut Look) -> Found {
+        let Some(granted) = Node::new(section.state.granted()) else { return Found::Nothing };
+        // SAFETY: in a section, by the polled future, which waits; who is granted has not claimed: the word says so.
+        unsafe { find_granted(waiter, granted, *section.grants) }
+    }
+
     /// | before | after |
     /// |---|---|
     /// | robbed granted, `[a, waiter, b]` | waiter owns, `[a, robbed, b]` |
     #[inline(always)]
-    fn rescue(section: &mut Section<'_>, waiter: Pin<&Waiter>, _: &mut Option<Waker>, _: &mut Option<Waker>) -> Rescue {
-        let Some(granted) = Node::new(section.state.granted()) else { return Rescue::NotNeeded };
-        // SAFETY: in a section, by the polled future, which waits; who is granted has not claimed: the word says so.
-        match unsafe { find_granted(waiter, granted) } {
-            Found::Nothing => Rescue::NotNeeded,
-            Found::Suspect => Rescue::WakeAgain,
-            Found::Abandoned(robbed) => {
-                // SAFETY: as above. The polled future is done with waiting, and there is one kind only.
-                unsafe { section.queue.trade(waiter, robbed) };
-                section.state.claim();
-                section.holder.enter(waiter.place());
-                Rescue::Owner
-            }
-        }
+    unsafe fn rob(
+        section: &mut Section<'_>,
+        waiter: Pin<&Waiter>,
+        robbed: Node,
+        _: &mut Option<Waker>,
+        _: &mut Option<Waker>,
+    ) -> Rescue {
+        // SAFETY: as the caller promises. The polled future is done with waiting, and there is one kind only.
+        unsafe { section.queue.trade(waiter, robbed) };
+        section.state.claim();
+        section.holder.enter(waiter.place());
+        Rescue::Owner
     }
 }

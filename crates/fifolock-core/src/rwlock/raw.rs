@@ -3,12 +3,12 @@
 #[cfg(feature = "diagnostics")]
 use crate::diagnostics::LockReport;
 use crate::diagnostics::{Holders, HoldersMut, Leaving, Place, Recorded};
-use crate::queue::{Found, GrantedSet, Kind, Node, WaitQueue, Waiter, find_granted, next_grant};
+use crate::queue::{Found, GrantedSet, Kind, Look, Node, WaitQueue, Waiter, find_granted, next_grant};
 use crate::raw::{RawLock, Word};
 use crate::state::rwlock::{Admit, Counts, Rob, RwLockPolicy, RwState, Terms};
 use crate::sync_shim::{UnsafeCell, const_fn};
 use crate::wait::{Acquisition, Rescue, TooMany};
-use crate::wake::{WAKE_BATCH, Wakers};
+use crate::wake::Wakers;
 use core::fmt;
 use core::marker::PhantomData;
 use core::pin::Pin;
@@ -75,43 +75,67 @@ impl Section<'_> {
     #[inline(always)]
     fn admit_batch(&mut self, wakers: &mut Wakers) {
         wakers.more = false;
-        for _ in 0..WAKE_BATCH {
-            let admit = self.state.admit(self.queue.first_kind());
-            let (kind, queue) = match admit {
+        while wakers.room() > 0 {
+            match self.state.admit(self.queue.first_kind()) {
                 Admit::Nobody => return,
-                Admit::First(kind) => (kind, &mut *self.queue),
-                Admit::Reader => (Kind::Read, &mut *self.readers),
-            };
-            let first = queue.grant_first(next_grant(&mut self.state.counts.grants));
-            debug_assert!(first.is_some(), "the counts and the queues differ");
-            if let Some((waiter, waker)) = first {
-                wakers.push(waker);
-                if !kind.is_shared() {
-                    self.state.granted = waiter.as_ptr();
-                    self.holders.granted(kind);
-                    return;
+                Admit::Reader => {
+                    let readers = 1 + self.state.take_shares(wakers.room() - 1);
+                    let grants = &mut self.state.counts.grants;
+                    // SAFETY: so many wait in the readers' queue; of the same lock as the set.
+                    unsafe {
+                        self.readers.grant_many(readers, grants, self.granted_readers, |waker| wakers.push(waker))
+                    };
                 }
-                // SAFETY: I1: granted in this section, so alive, and in no queue.
-                unsafe { self.granted_readers.insert(waiter) };
+                Admit::First(kind) => {
+                    let first = self.queue.grant_first(next_grant(&mut self.state.counts.grants));
+                    debug_assert!(first.is_some(), "the counts and the queue differ");
+                    let Some((waiter, waker)) = first else { return };
+                    wakers.push(waker);
+                    if !kind.is_shared() {
+                        self.state.granted = waiter.as_ptr();
+                        self.holders.granted(kind);
+                        return;
+                    }
+                    // SAFETY: I1: granted in this section, so alive, and in no queue.
+                    unsafe { self.granted_readers.insert(waiter) };
+                }
             }
         }
         let mut next = self.state;
         wakers.more = next.admit(self.queue.first_kind()) != Admit::Nobody;
     }
 
-    /// Looks for a grant that the waiter's own task leaves unclaimed; returns also what was granted.
+    /// Looks for a grant that the waiter's own task leaves unclaimed.
     ///
     /// # Safety
     ///
     /// By who has the waiter's future exclusively; it waits.
     #[inline(always)]
-    unsafe fn find(&mut self, waiter: Pin<&Waiter>) -> Found {
+    unsafe fn find<S: Side>(&mut self, waiter: Pin<&Waiter>, look: &mut Look) -> Found {
         match Node::new(self.state.granted) {
             // SAFETY: as the caller promises; who is granted has not claimed: the word says so.
-            Some(writer) => unsafe { find_granted(waiter, writer) },
+            Some(writer) => unsafe { find_granted(waiter, writer, self.state.counts.grants) },
+            None if self.granted_readers.is_empty() => Found::Nothing,
             // SAFETY: as the caller promises.
-            None => unsafe { self.granted_readers.find(waiter, self.state.readers) },
+            None => unsafe { self.find_share::<S>(waiter, look) },
         }
+    }
+
+    /// # Safety
+    ///
+    /// As [`find`](Self::find).
+    #[cold]
+    #[inline(never)]
+    unsafe fn find_share<S: Side>(&mut self, waiter: Pin<&Waiter>, look: &mut Look) -> Found {
+        // SAFETY: I2: in a section; it waits.
+        let ticket = unsafe { waiter.ticket() };
+        let state = self.state;
+        let is_of_use = |kind| {
+            let mut after = state;
+            after.rob(S::KIND, ticket, kind) != Rob::Nothing
+        };
+        // SAFETY: as the caller promises.
+        unsafe { self.granted_readers.find(waiter, state.readers, state.counts.grants, look, is_of_use) }
     }
 }
 
@@ -158,7 +182,7 @@ impl<R: RawLock> RawRwLock<R> {
 
     /// Wakes whom a section granted, and whom it left to be granted.
     #[inline(always)]
-    fn wake_all(&self, wakers: Wakers) {
+    fn wake_all(&self, wakers: &mut Wakers) {
         wakers.wake_all(|wakers| self.section(|section| section.admit_batch(wakers)));
     }
 
@@ -172,7 +196,7 @@ impl<R: RawLock> RawRwLock<R> {
             transition(&mut section.state);
             section.admit(&mut wakers);
         });
-        self.wake_all(wakers);
+        self.wake_all(&mut wakers);
     }
 
     /// The writer, by a call at `place`, becomes a reader. Only for the writer.
@@ -383,7 +407,7 @@ impl<R: RawLock, S: Side> Acquisition for Access<'_, R, S> {
     }
 
     #[inline(always)]
-    fn wake_all(&self, wakers: Wakers) {
+    fn wake_all(&self, wakers: &mut Wakers) {
         self.0.wake_all(wakers);
     }
 
@@ -463,29 +487,33 @@ impl<R: RawLock, S: Side> Acquisition for Access<'_, R, S> {
         own
     }
 
+    #[inline(always)]
+    fn look(section: &mut Section<'_>, waiter: Pin<&Waiter>, look: &mut Look) -> Found {
+        if S::KIND == Kind::Read {
+            // SAFETY: I2: in a section; it waits.
+            let ticket = unsafe { waiter.ticket() };
+            if section.state.has_share_reserved(ticket) {
+                return Found::Nothing;
+            }
+        }
+        // SAFETY: in a section, by the polled future, which waits.
+        unsafe { section.find::<S>(waiter, look) }
+    }
+
     /// | robbed of | before | after |
     /// |---|---|---|
     /// | the same kind | robbed granted, `[a, waiter, b]` | waiter owns, `[a, robbed, b]` |
     /// | another kind | robbed granted, `[a, waiter, b]` | waiter owns, or waits still, `[a, b, robbed]` |
     #[inline(always)]
-    fn rescue(
+    unsafe fn rob(
         section: &mut Section<'_>,
         waiter: Pin<&Waiter>,
+        robbed: Node,
         spare: &mut Option<Waker>,
         wakers: &mut Wakers,
     ) -> Rescue {
-        // SAFETY: I2: in a section; it waits.
-        let ticket = unsafe { waiter.ticket() };
-        if S::KIND == Kind::Read && section.state.has_share_reserved(ticket) {
-            return Rescue::NotNeeded;
-        }
-        // SAFETY: in a section, by the polled future, which waits.
-        match unsafe { section.find(waiter) } {
-            Found::Nothing => Rescue::NotNeeded,
-            Found::Suspect => Rescue::WakeAgain,
-            // SAFETY: as above, and found granted and not claimed a moment ago.
-            Found::Abandoned(robbed) => unsafe { rob::<S>(section, waiter, robbed, spare, wakers) },
-        }
+        // SAFETY: as the caller promises.
+        unsafe { rob::<S>(section, waiter, robbed, spare, wakers) }
     }
 }
 
@@ -495,6 +523,8 @@ impl<R: RawLock, S: Side> Acquisition for Access<'_, R, S> {
 ///
 /// In a section, by who has the waiter's future exclusively; it waits, in the queue of its side. `robbed` is granted and
 /// not claimed.
+#[cold]
+#[inline(never)]
 unsafe fn rob<S: Side>(
     section: &mut Section<'_>,
     waiter: Pin<&Waiter>,
@@ -506,13 +536,13 @@ unsafe fn rob<S: Side>(
     let ticket = unsafe { waiter.ticket() };
     // SAFETY: as the caller promises.
     let kind = unsafe { robbed.kind() };
-    if !S::KIND.is_shared() && kind.is_shared() && spare.is_none() {
+    let mut state = section.state;
+    let rob = state.rob(S::KIND, ticket, kind);
+    match rob {
+        Rob::Nothing => return Rescue::Waits,
         // Both will wait.
-        return Rescue::NeedsWaker;
-    }
-    let rob = section.state.rob(S::KIND, ticket, kind);
-    if rob == Rob::Nothing {
-        return Rescue::NotNeeded;
+        Rob::GiveBack(_) if spare.is_none() => return Rescue::NeedsWaker,
+        _ => section.state = state,
     }
     if kind.is_shared() {
         // SAFETY: granted and not claimed, so in the set.
@@ -521,7 +551,7 @@ unsafe fn rob<S: Side>(
         section.state.granted = core::ptr::null_mut();
     }
     match rob {
-        Rob::Nothing => Rescue::NotNeeded,
+        Rob::Nothing => Rescue::Waits,
         Rob::Trade => {
             // SAFETY: as the caller promises; of the same kind, and out of the set.
             unsafe { section.queue_of(S::KIND).trade(waiter, robbed) };
@@ -546,9 +576,14 @@ unsafe fn rob<S: Side>(
             }
             section.admit(wakers);
             if !waiter.is_granted() {
-                return Rescue::NotNeeded;
+                return Rescue::WaitsForMore;
             }
-            section.state.claim_writer();
+            if S::KIND.is_shared() {
+                // SAFETY: granted in this section, so in the set.
+                unsafe { section.granted_readers.remove(Node::of(waiter)) };
+            } else {
+                section.state.claim_writer();
+            }
             section.holders.claimed(S::KIND, waiter.place());
             Rescue::Owner
         }

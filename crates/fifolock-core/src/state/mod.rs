@@ -143,8 +143,8 @@ pub(crate) fn may_be_unclaimed<R: RawLock>(raw: &R) -> bool {
 /// section runs, or that only a section can tell.
 #[inline(always)]
 pub(crate) fn claim_fast<R: RawLock>(raw: &R, waiter: Pin<&Waiter>) -> bool {
-    let me = Node::of(waiter).as_ptr();
-    raw.peek().is_some_and(|word| word.is_held() && word.granted() == me && raw.try_acquire(word, word.claimed()))
+    let me = Word::new_held(Node::of(waiter).as_ptr(), false);
+    raw.peek().is_some_and(|word| word.with_queued(false) == me && raw.try_acquire(word, word.claimed()))
 }
 
 /// As many waiters are queued as can be counted.

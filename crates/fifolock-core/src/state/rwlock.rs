@@ -257,8 +257,13 @@ impl RwState {
         let counts = self.counts;
         let is_next = match kind {
             Kind::Upgrade => true,
-            Kind::Read if self.queues_readers_apart() => counts.waiting_writers == 0,
-            Kind::Upgradable if self.queues_readers_apart() => counts.waiting_writers | counts.waiting_upgradable == 0,
+            Kind::Read if self.queues_readers_apart() => {
+                counts.waiting_writers | counts.waiting_readers == 0
+                    && (counts.waiting_upgradable == 0 || self.upgradable)
+            }
+            Kind::Upgradable if self.queues_readers_apart() => {
+                counts.waiting_writers | counts.waiting_readers | counts.waiting_upgradable == 0
+            }
             Kind::Read | Kind::Upgradable | Kind::Write => !counts.anyone_queued(),
         };
         is_next && self.seat(kind)
@@ -393,6 +398,16 @@ impl RwState {
         Admit::Reader
     }
 
+    /// Takes up to so many shares besides the one that [`admit`](Self::admit) has just taken for a reader of the batch.
+    /// Returns how many.
+    #[inline(always)]
+    pub(crate) fn take_shares(&mut self, most: u32) -> u32 {
+        let taken = self.counts.reserved.min(most);
+        self.counts.reserved -= taken;
+        self.counts.window -= taken;
+        taken
+    }
+
     /// Reserves shares for all waiting readers, as far as there is room, if no writer holds or waits.
     #[inline(always)]
     pub(crate) fn widen_batch(&mut self) -> bool {
@@ -424,6 +439,7 @@ impl RwState {
     /// | the same | the same | they have changed places: nothing is counted anew |
     /// | a share | a share of the other kind, or the write lock | the robber has a share |
     /// | the write lock, an upgrade | a share | the share is given back; admit whoever comes next |
+    /// | the upgradable share, which another has | a share that keeps a writer out | the same |
     /// | a share | an upgrade | the robber has a share; the upgrade waits, with its own |
     /// | the write lock, the upgradable share | an upgrade | the same as before: its share keeps them out |
     #[inline(always)]
@@ -437,13 +453,15 @@ impl RwState {
             *self = before;
             return Rob::Nothing;
         };
-        if !robber.is_shared() {
-            if robbed.is_shared() {
-                return Rob::GiveBack(robbed_ticket);
-            }
-        } else if self.seat(robber) {
+        if robber.is_shared() && self.seat(robber) {
             self.leave(robber, ticket);
+            // A turn that is robbed is over: else a task could rob its own writes for ever, while other readers wait.
+            self.after_writer = !robbed.is_shared();
             return Rob::TakeOver(robbed_ticket);
+        }
+        // With a writer waiting, the robbed share is not granted again at once.
+        if robbed.is_shared() && self.counts.waiting_writers > 0 {
+            return Rob::GiveBack(robbed_ticket);
         }
         *self = before;
         Rob::Nothing

@@ -1,0 +1,278 @@
+//! What holds under each policy, with each policy's own answer (P6).
+
+use super::{queue, serve, turns};
+use crate::rescue::fixture::{Actor, Op, each_policy, each_policy_with};
+use crate::tools::{Hooks, Slot, hook};
+use fifolock_core::RwLock;
+use fifolock_core::platform::Platform;
+use fifolock_core::rwlock::RwLockPolicy::{PhaseFair, TaskFair, WriterPreferring};
+use std::rc::Rc;
+
+pub(super) fn p6_h01_chosen_then_dropped<P: Platform>() {
+    each_policy::<P>(|fixture, _| {
+        for kinds in ["ww", "wr", "wu", "rw", "rr", "uu", "uw"] {
+            let actors = Actor::many(2);
+            let held = fixture.hold(Op::Write);
+            let mut waiting = queue(fixture, &actors, kinds);
+            drop(held);
+            // Whoever is chosen leaves unpolled, one by one; the other one has its turn.
+            let chosen = (0..2).find(|n| actors[*n].is_woken()).expect("somebody is chosen");
+            drop(waiting.remove(chosen));
+            let left = waiting[0].0;
+            assert!(waiting[0].1.is_woken(), "{kinds}: before the drop returned");
+            assert_eq!(serve(&mut waiting), left.to_string());
+            fixture.assert_free();
+        }
+        for kind in ["w", "r", "u"] {
+            let actors = Actor::many(1);
+            let held = fixture.hold(Op::Write);
+            let waiting = queue(fixture, &actors, kind);
+            drop(held);
+            drop(waiting);
+            fixture.assert_free();
+        }
+    });
+}
+
+/// W5, as each policy has it: who is blocked by a waiter alone is let in before that one's drop returns.
+pub(super) fn p6_h02_the_last_blocker_leaves<P: Platform>() {
+    each_policy::<P>(|fixture, policy| {
+        for readers in [1, 40] {
+            let actors = Actor::many(readers);
+            let writer = Actor::new();
+            let held = fixture.hold(Op::Read);
+            let blocker = writer.queue(fixture.op(Op::Write));
+            let blocked: Vec<_> = actors.iter().map(|actor| actor.queue(fixture.op(Op::Read))).collect();
+            drop(blocker);
+            assert!(actors.iter().all(|actor| actor.woken() == 1), "before the drop returned");
+            assert_eq!((fixture.inside(), fixture.waiting()), (readers + 1, 0));
+            assert!(!fixture.try_op(Op::Write));
+            drop((held, blocked));
+            fixture.assert_free();
+        }
+        // Two blockers: the first that leaves lets in who stands before the second, if there is an order.
+        let actors = Actor::many(4);
+        let held = fixture.hold(Op::Read);
+        let mut waiting = queue(fixture, &actors, "wrwr");
+        drop(waiting.remove(0));
+        assert_eq!(actors[1].is_woken(), policy == TaskFair);
+        assert!(!actors[3].is_woken());
+        drop(waiting.remove(1));
+        assert!(actors[1].is_woken() && actors[3].is_woken());
+        assert_eq!(serve(&mut waiting), "bd");
+        drop(held);
+        fixture.assert_free();
+        // An upgradable reader that waits for another one keeps plain readers out only where all stand in one queue.
+        let actors = Actor::many(1);
+        let late = Actor::many(1);
+        let held = fixture.hold(Op::Upgradable);
+        let blocker = queue(fixture, &actors, "u");
+        assert_eq!(fixture.try_op(Op::Read), policy != TaskFair);
+        if policy == TaskFair {
+            let mut behind = queue(fixture, &late, "r");
+            drop(blocker);
+            assert_eq!(serve(&mut behind), "a");
+        } else {
+            drop(blocker);
+        }
+        drop(held);
+        fixture.assert_free();
+    });
+}
+
+pub(super) fn p6_h09_reader_batch<P: Platform>() {
+    each_policy::<P>(|fixture, _| {
+        for order in [[0, 1, 2, 3, 4], [4, 2, 0, 1, 3]] {
+            let actors = Actor::many(5);
+            let held = fixture.hold(Op::Write);
+            let mut waiting = queue(fixture, &actors, "rrrrr");
+            drop(held);
+            assert!(actors.iter().all(|actor| actor.woken() == 1));
+            let writer = Actor::new();
+            let mut writing = writer.queue(fixture.op(Op::Write));
+            let guards: Vec<_> = order.into_iter().map(|n| actors[n].ready(&mut waiting[n].2)).collect();
+            for guard in guards {
+                assert_eq!(writer.woken(), 0);
+                drop(guard);
+            }
+            drop(writer.served(&mut writing));
+            drop((waiting, writing));
+            fixture.assert_free();
+        }
+    });
+}
+
+pub(super) fn p6_h10_overlapping_readers_do_not_starve_a_writer<P: Platform>() {
+    each_policy::<P>(|fixture, _| {
+        let held = fixture.hold(Op::Read);
+        let writer = Actor::new();
+        let mut writing = writer.queue(fixture.op(Op::Write));
+        let actors = Actor::many(50);
+        let mut late: Vec<_> = actors.iter().map(|actor| actor.queue(fixture.op(Op::Read))).collect();
+        assert!(!fixture.try_op(Op::Read));
+        drop(held);
+        let guard = writer.served(&mut writing);
+        assert!(actors.iter().all(|actor| actor.woken() == 0));
+        drop(guard);
+        for (actor, reading) in actors.iter().zip(&mut late) {
+            drop(actor.served(reading));
+        }
+        drop((late, writing));
+        fixture.assert_free();
+    });
+}
+
+pub(super) fn p6_h11_downgrade<P: Platform>() {
+    each_policy::<P>(|fixture, policy| {
+        // (a)
+        let actors = Actor::many(2);
+        let held = fixture.rwlock.try_write().expect("free");
+        let mut waiting = queue(fixture, &actors, "rr");
+        let shared = held.downgrade();
+        assert_eq!(fixture.inside(), 3);
+        let writer = Actor::new();
+        let mut writing = writer.queue(fixture.op(Op::Write));
+        assert_eq!(serve(&mut waiting), "ab");
+        assert_eq!(writer.woken(), 0);
+        drop(shared);
+        drop(writer.served(&mut writing));
+        drop(writing);
+        fixture.assert_free();
+        // (b)
+        let actors = Actor::many(3);
+        let held = fixture.rwlock.try_write().expect("free");
+        let mut waiting = queue(fixture, &actors, "rrw");
+        let shared = held.downgrade();
+        assert!(!fixture.try_op(Op::Read) && !fixture.try_op(Op::Write));
+        let inside = if policy == WriterPreferring { 1 } else { 3 };
+        assert_eq!((fixture.inside(), fixture.waiting()), (inside, 4 - inside));
+        drop(shared);
+        assert_eq!(serve(&mut waiting), if policy == WriterPreferring { "c ab" } else { "ab c" });
+        fixture.assert_free();
+    });
+}
+
+/// Whenever a waker is called the lock is held.
+pub(super) fn p6_no_gap_in_a_hand_off<P: Platform>() {
+    for policy in [WriterPreferring, TaskFair, PhaseFair] {
+        for kind in [Op::Read, Op::Upgradable, Op::Write] {
+            for holder in [Op::Read, Op::Upgradable, Op::Write] {
+                if holder == Op::Read && kind != Op::Write || holder == Op::Upgradable && kind == Op::Read {
+                    // It need not wait.
+                    continue;
+                }
+                let lock = Rc::new(RwLock::<u32, P>::with_policy(0, policy));
+                let seen = Slot::new();
+                let on_wake = {
+                    let (lock, seen) = (Rc::clone(&lock), seen.clone());
+                    hook(move || seen.put((lock.try_write().is_ok(), lock.state().readers, lock.state().writer)))
+                };
+                let actor = Actor::with_hooks(Hooks { on_wake, ..Hooks::default() });
+                let reading = (holder == Op::Read).then(|| lock.try_read().expect("free"));
+                let upgradable = (holder == Op::Upgradable).then(|| lock.try_upgradable_read().expect("free"));
+                let writing = (holder == Op::Write).then(|| lock.try_write().expect("free"));
+                match kind {
+                    Op::Read => {
+                        let waits = actor.queue(Box::pin(lock.read()));
+                        drop((reading, upgradable, writing));
+                        assert_eq!(seen.take(), Some((false, 1, false)));
+                        drop(waits);
+                    }
+                    Op::Upgradable => {
+                        let waits = actor.queue(Box::pin(lock.upgradable_read()));
+                        drop((reading, upgradable, writing));
+                        assert_eq!(seen.take(), Some((false, 1, false)));
+                        drop(waits);
+                    }
+                    _ => {
+                        let waits = actor.queue(Box::pin(lock.write()));
+                        drop((reading, upgradable, writing));
+                        assert_eq!(seen.take(), Some((false, 0, true)));
+                        drop(waits);
+                    }
+                }
+                assert!(lock.try_write().is_ok());
+            }
+        }
+    }
+}
+
+pub(super) fn p6_the_limit_of_readers<P: Platform>() {
+    each_policy_with::<P>(3, |fixture, policy| {
+        let held: Vec<_> = [Op::Read, Op::Upgradable, Op::Read].map(|op| fixture.hold(op)).into();
+        assert!(!fixture.try_op(Op::Read));
+        let actors = Actor::many(2);
+        let mut waiting = queue(fixture, &actors, "rr");
+        let mut held = held.into_iter();
+        // No writer waits: who leaves makes room for one.
+        drop(held.next());
+        assert!(actors[0].is_woken() && !actors[1].is_woken());
+        assert_eq!((fixture.inside(), fixture.waiting()), (3, 1));
+        let mut first = waiting.remove(0);
+        let inside = first.1.served(&mut first.2);
+        // A writer behind the other one: room alone does not let that one in, but where it comes first.
+        let writer = Actor::new();
+        let mut writing = writer.queue(fixture.op(Op::Write));
+        drop(held.next());
+        assert_eq!(actors[1].is_woken(), policy == TaskFair);
+        drop((held, inside));
+        if policy == TaskFair {
+            assert_eq!(serve(&mut waiting), "b");
+            drop(writer.served(&mut writing));
+        } else {
+            drop(writer.served(&mut writing));
+            assert_eq!(serve(&mut waiting), "b");
+        }
+        drop((first, writing));
+        fixture.assert_free();
+    });
+    each_policy_with::<P>(2, |fixture, policy| {
+        let expected = match policy {
+            WriterPreferring => "d ab ce",
+            TaskFair => "ab c d e",
+            _ => "ab d ce",
+        };
+        assert_eq!(turns(fixture, Op::Write, "rrrwr"), expected);
+    });
+    each_policy_with::<P>(1, |fixture, policy| {
+        let expected = match policy {
+            WriterPreferring => "c a b d",
+            TaskFair => "a b c d",
+            _ => "a c b d",
+        };
+        assert_eq!(turns(fixture, Op::Write, "rrwr"), expected);
+    });
+}
+
+/// Every pair of waiters of a queue leaves, before or after the release: the others have their turns, in their order.
+pub(super) fn p6_cancelled_anywhere<P: Platform>() {
+    each_policy::<P>(|fixture, policy| {
+        let kinds = "rwrrwur";
+        for first in 0..kinds.len() {
+            for second in 0..first {
+                for late in [false, true] {
+                    let actors = Actor::many(kinds.len());
+                    let held = fixture.hold(Op::Write);
+                    let mut waiting = queue(fixture, &actors, kinds);
+                    let held = if late {
+                        drop(held);
+                        None
+                    } else {
+                        Some(held)
+                    };
+                    drop(waiting.remove(first));
+                    drop(waiting.remove(second));
+                    drop(held);
+                    let served = serve(&mut waiting);
+                    assert!(waiting.is_empty(), "somebody is left: {served}");
+                    let order: Vec<_> = served.chars().filter(|name| *name != ' ').collect();
+                    assert_eq!(order.len(), kinds.len() - 2);
+                    if policy == TaskFair {
+                        assert!(order.is_sorted(), "{served}");
+                    }
+                    fixture.assert_free();
+                }
+            }
+        }
+    });
+}

@@ -1,0 +1,70 @@
+//! The rescue: R1 to R8 and R10 (`docs/RULES.md`). R9 is about time: [`rescue_timed`](crate::rescue_timed).
+//!
+//! A task is a waker ([`Actor`](fixture::Actor)), with as many futures as a rule needs: *parked* is one that is granted
+//! and that its task does not poll.
+
+mod cross;
+pub(crate) mod fixture;
+mod foreign;
+mod join;
+mod many;
+mod place;
+mod programs;
+mod serial;
+
+use crate::rules;
+use cross::*;
+use fifolock_core::platform::Platform;
+use foreign::*;
+use join::*;
+use many::*;
+use place::*;
+use programs::*;
+use serial::*;
+
+rules! { ($) rescue_rules in rescue where Platform:
+    r1_the_first_poll_notes_and_wakes_and_the_next_rescues,
+    r1_a_new_grant_is_noted_anew,
+    r1_a_grant_to_the_same_future_is_noted_anew,
+    r1_a_claim_in_between_ends_it,
+    r1_without_another_poll_nothing_is_robbed,
+    r1_a_waiter_that_was_queued_before_the_grant_rescues,
+    r2_the_robbed_future_is_claimed_in_its_turn,
+    r2_the_robbed_future_is_dropped_while_it_waits,
+    r2_the_robbed_future_is_dropped_before,
+    r2_the_robbed_future_is_forgotten,
+    r2_the_robber_is_dropped_after_its_note,
+    r2_robbed_again_and_again,
+    r2_a_robbed_future_robs_back,
+    r2_wakers_are_given_back,
+    r3_places_are_swapped_wherever_the_robber_stands,
+    r3_readers_of_a_batch_swap_with_one_that_waits_for_room,
+    r4_a_share_that_robs_the_write_lock_has_it_at_once,
+    r4_a_robbed_writer_goes_to_the_tail,
+    r4_shares_of_the_other_kind_rob_each_other,
+    r4_an_upgradable_read_gives_way_to_the_upgrade_that_waits_for_its_task,
+    r5_a_write_that_robs_a_share_gives_it_back,
+    r5_a_write_that_robs_waits_for_other_readers,
+    r5_the_policy_chooses_who_is_next,
+    r5_a_write_robs_every_share_of_its_task,
+    r5_an_upgrade_robs_a_share,
+    r5_an_upgrade_robs_every_share_of_its_task,
+    r6_children_polled_in_one_order_keep_theirs,
+    r6_children_polled_in_another_order_each_round_are_all_served,
+    r7_a_bystander_has_its_turn,
+    r8_one_among_many_is_found,
+    r8_none_among_many_is_seen_and_that_is_that,
+    r8_the_looks_of_two_tasks_find_both,
+    r8_two_tasks_with_two_parked_shares_each_find_them,
+    r8_readers_that_have_claimed_cost_no_look,
+    r8_a_look_that_was_interrupted_begins_anew,
+    r10_other_tasks_are_never_robbed,
+    r10_a_granted_upgrade_is_passed_by_reads_only,
+    r10_no_foreign_code_inside_a_section,
+    r10_wakers_that_lock_the_same_lock,
+    r10_a_waker_whose_wake_panics_keeps_the_rest,
+    r10_a_waker_whose_drop_panics_keeps_the_rest,
+    r10_a_waker_whose_clone_panics_keeps_the_rest,
+    r2_random_programs_with_a_mutex,
+    r2_random_programs_with_a_read_write_lock,
+}

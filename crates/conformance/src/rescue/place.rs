@@ -1,0 +1,152 @@
+//! Places in the queue (R3), and what they mean for others (R7).
+
+use super::fixture::{Actor, Fixture, Form, NOTES, Op, Target, each_policy_with, each_serial};
+use core::task::Poll;
+use fifolock_core::platform::Platform;
+
+/// In every queue of up to five, at every place of the robber, with or without the robbed one leaving later.
+pub(super) fn r3_places_are_swapped_wherever_the_robber_stands<P: Platform>() {
+    each_serial::<P>(|fixture, op| {
+        for waiters in 1..=5 {
+            for place in 0..waiters {
+                for gone in [None].into_iter().chain((0..waiters).map(Some)) {
+                    swap(fixture, op, waiters, place, gone);
+                }
+            }
+        }
+    });
+}
+
+/// `gone`: which place's waiter leaves after the rescue.
+fn swap<P: Platform>(fixture: &Fixture<P>, op: Op, waiters: usize, place: usize, gone: Option<usize>) {
+    let task = Actor::new();
+    let others = Actor::many(waiters);
+    let of = |n: usize| if n == place { &task } else { &others[n] };
+    let held = fixture.hold(op);
+    let first = task.queue(fixture.op(op));
+    let mut queue: Vec<_> = (0..waiters).map(|n| Some(of(n).queue(fixture.op(op)))).collect();
+    drop(held);
+    assert_eq!(task.woken(), 1);
+    let mut robber = queue[place].replace(first).expect("queued");
+    let guard = task.rescue(&mut robber);
+    assert_eq!((fixture.inside(), fixture.waiting()), (1, waiters));
+    if let Some(gone) = gone {
+        queue[gone] = None;
+        assert_eq!((fixture.inside(), fixture.waiting()), (1, waiters - 1));
+    }
+    drop(guard);
+    for n in 0..waiters {
+        let Some(mut turn) = queue[n].take() else { continue };
+        for (later, waits) in queue.iter_mut().enumerate().skip(n + 1) {
+            assert_eq!(of(later).woken(), 0, "out of turn: {later} at {n}");
+            if let Some(waits) = waits {
+                of(later).pending(waits);
+            }
+        }
+        let guard = of(n).served(&mut turn);
+        drop(guard);
+    }
+    drop((robber, queue));
+    fixture.assert_free();
+    assert!(task.kept() == 0 && others.iter().all(|other| other.kept() == 0));
+}
+
+/// Of a batch of three, one is parked; the robber stands at any place among those for whom there is no room.
+pub(super) fn r3_readers_of_a_batch_swap_with_one_that_waits_for_room<P: Platform>() {
+    each_policy_with::<P>(3, |fixture, _| {
+        for parked in 0..3 {
+            for waiters in 1..=4 {
+                for place in 0..waiters {
+                    let task = Actor::new();
+                    let others = Actor::many(3 + waiters);
+                    let of = |n: usize| if n == parked || n == 3 + place { &task } else { &others[n] };
+                    let held = fixture.hold(Op::Write);
+                    let mut all: Vec<_> = (0..3 + waiters).map(|n| of(n).queue(fixture.op(Op::Read))).collect();
+                    drop(held);
+                    let mut guards: Vec<_> = (0..3)
+                        .map(|n| {
+                            if n == parked {
+                                assert_eq!(task.woken(), 1);
+                                None
+                            } else {
+                                Some(of(n).served(&mut all[n]))
+                            }
+                        })
+                        .collect();
+                    assert_eq!((fixture.inside(), fixture.waiting()), (3, waiters));
+                    guards[parked] = Some(task.rescue(&mut all[3 + place]));
+                    assert_eq!((fixture.inside(), fixture.waiting()), (3, waiters));
+                    all.swap(parked, 3 + place);
+                    for (n, waits) in all.iter_mut().enumerate().skip(3) {
+                        for later in 3..3 + waiters {
+                            assert_eq!(of(later).woken(), 0, "out of turn");
+                        }
+                        drop(guards.pop());
+                        guards.insert(0, Some(of(n).served(waits)));
+                    }
+                    drop((guards, all));
+                    fixture.assert_free();
+                }
+            }
+        }
+    });
+}
+
+/// A task parks every grant and locks again, in a loop. Others queue now and then: each has its turn after those that
+/// queued before it.
+pub(super) fn r7_a_bystander_has_its_turn<P: Platform>() {
+    each_serial::<P>(|fixture, op| {
+        for parked_before in 1..4 {
+            let (task, other) = (Actor::new(), Actor::new());
+            let held = fixture.hold(op);
+            let mut parked: Vec<_> = (0..parked_before).map(|_| task.queue(fixture.op(op))).collect();
+            let mut bystander = other.queue(fixture.op(op));
+            drop(held);
+            let mut turns = 0;
+            // Each turn: park one, lock by another one, let go.
+            for _ in 0..parked_before {
+                let mut again = fixture.op(op);
+                let mut polls = 0;
+                let guard = loop {
+                    polls += 1;
+                    assert!(polls <= NOTES + 1, "each turn is rescued by the poll that may");
+                    if let Poll::Ready(guard) = task.poll(&mut again) {
+                        break guard;
+                    }
+                };
+                assert_eq!(other.woken(), 0, "those who queued before it come first");
+                drop(guard);
+                turns += 1;
+                parked.push(again);
+            }
+            assert_eq!(other.woken(), 1, "after {turns} turns of those that queued before it");
+            drop(other.ready(&mut bystander));
+            drop((parked, bystander));
+            fixture.assert_free();
+        }
+    });
+    // And for ever: with two tasks that do nothing else, each has every second turn.
+    let fixture = Fixture::<P>::new(Target::Mutex, Form::Borrowed);
+    let tasks = Actor::many(2);
+    let held = fixture.hold(Op::Lock);
+    let mut robbers: Vec<_> = (0..2).map(|n| tasks[n].queue(fixture.op(Op::Lock))).collect();
+    let parked: Vec<_> = (0..2).map(|n| tasks[n].queue(fixture.op(Op::Lock))).collect();
+    drop(held);
+    let mut turns = Vec::new();
+    for _ in 0..100 {
+        for n in 0..2 {
+            if let Poll::Ready(guard) = tasks[n].poll(&mut robbers[n]) {
+                turns.push(n);
+                // The next one queues before this one ends.
+                let mut next = fixture.op(Op::Lock);
+                tasks[n].pending(&mut next);
+                robbers[n] = next;
+                drop(guard);
+            }
+        }
+    }
+    assert!(turns.len() > 20);
+    assert!(turns.windows(2).skip(2).all(|pair| pair[0] != pair[1]), "one task passes the other: {turns:?}");
+    drop((robbers, parked));
+    fixture.assert_free();
+}

@@ -1,0 +1,341 @@
+//! One at a time: the mutex, and each operation of a read-write lock against its own kind (R1, R2).
+
+use super::fixture::{Actor, Fixture, Guard, Hidden, Op, each_serial};
+use crate::tools::poll_once;
+use core::mem;
+use core::task::Waker;
+use fifolock_core::platform::Platform;
+
+/// The task has two futures: the first is granted and parked, the second has not been polled.
+fn parked<'a, P: Platform>(fixture: &'a Fixture<P>, op: Op, task: &Actor) -> Hidden<'a> {
+    let held = fixture.hold(op);
+    let first = task.queue(fixture.op(op));
+    drop(held);
+    assert_eq!(task.woken(), 1, "granted");
+    first
+}
+
+pub(super) fn r1_the_first_poll_notes_and_wakes_and_the_next_rescues<P: Platform>() {
+    each_serial::<P>(|fixture, op| {
+        let (task, other) = (Actor::new(), Actor::new());
+        let first = parked(fixture, op, &task);
+        let mut bystander = other.queue(fixture.op(op));
+        let mut second = fixture.op(op);
+        task.note(&mut second);
+        assert_eq!((fixture.inside(), fixture.waiting()), (1, 2));
+        let guard = task.ready(&mut second);
+        assert_eq!((task.woken(), other.woken()), (0, 0));
+        assert_eq!((fixture.inside(), fixture.waiting()), (1, 2));
+        assert!(!fixture.try_op(op), "it is held");
+        drop(guard);
+        drop(other.served(&mut bystander));
+        assert_eq!(task.woken(), 1, "the robbed one is granted");
+        drop(first);
+        drop((second, bystander));
+        fixture.assert_free();
+    });
+}
+
+pub(super) fn r1_a_new_grant_is_noted_anew<P: Platform>() {
+    each_serial::<P>(|fixture, op| {
+        let task = Actor::new();
+        let held = fixture.hold(op);
+        let first = task.queue(fixture.op(op));
+        let mut next = task.queue(fixture.op(op));
+        let mut second = task.queue(fixture.op(op));
+        drop(held);
+        assert_eq!(task.woken(), 1);
+        task.note(&mut second);
+        // Another future of the task is granted, and it may well be polled.
+        drop(first);
+        assert_eq!(task.woken(), 1);
+        drop(task.rescue(&mut second));
+        // In its place now.
+        drop(task.served(&mut next));
+        drop((second, next));
+        fixture.assert_free();
+    });
+}
+
+pub(super) fn r1_a_grant_to_the_same_future_is_noted_anew<P: Platform>() {
+    each_serial::<P>(|fixture, op| {
+        let task = Actor::new();
+        let first = parked(fixture, op, &task);
+        // In front of the one that will have seen two grants.
+        let mut second = fixture.op(op);
+        task.pending(&mut second);
+        let mut third = fixture.op(op);
+        task.woken();
+        task.note(&mut third);
+        let guard = loop {
+            // It has noted the grant at least once.
+            if let core::task::Poll::Ready(guard) = task.poll(&mut second) {
+                break guard;
+            }
+        };
+        task.woken();
+        task.pending(&mut third);
+        assert_eq!(task.woken(), 0, "claimed");
+        drop(guard);
+        assert_eq!(task.woken(), 1, "the first one again, in the second one's place");
+        drop(task.rescue(&mut third));
+        assert_eq!(task.woken(), 1, "and again");
+        drop(first);
+        drop((second, third));
+        fixture.assert_free();
+    });
+}
+
+pub(super) fn r1_a_claim_in_between_ends_it<P: Platform>() {
+    each_serial::<P>(|fixture, op| {
+        let task = Actor::new();
+        let mut first = parked(fixture, op, &task);
+        let mut second = fixture.op(op);
+        task.note(&mut second);
+        let guard = task.ready(&mut first);
+        for _ in 0..3 {
+            task.pending(&mut second);
+        }
+        assert_eq!(task.woken(), 0);
+        drop(guard);
+        drop(task.served(&mut second));
+        drop((first, second));
+        fixture.assert_free();
+    });
+}
+
+pub(super) fn r1_without_another_poll_nothing_is_robbed<P: Platform>() {
+    each_serial::<P>(|fixture, op| {
+        let task = Actor::new();
+        let mut first = parked(fixture, op, &task);
+        // Any number of waiters that note it: each of them only once.
+        let mut others: Vec<_> = (0..5).map(|_| fixture.op(op)).collect();
+        for other in &mut others {
+            task.note(other);
+        }
+        drop(task.ready(&mut first));
+        for other in &mut others {
+            drop(task.served(other));
+        }
+        drop((first, others));
+        fixture.assert_free();
+    });
+}
+
+pub(super) fn r1_a_waiter_that_was_queued_before_the_grant_rescues<P: Platform>() {
+    each_serial::<P>(|fixture, op| {
+        let task = Actor::new();
+        let held = fixture.hold(op);
+        let mut first = task.queue(fixture.op(op));
+        let mut second = task.queue(fixture.op(op));
+        for _ in 0..3 {
+            task.pending(&mut second);
+            assert_eq!(task.woken(), 0, "nobody is granted");
+        }
+        drop(held);
+        assert_eq!(task.woken(), 1);
+        let guard = task.rescue(&mut second);
+        task.pending(&mut first);
+        assert_eq!(task.woken(), 0);
+        drop(guard);
+        drop(task.served(&mut first));
+        drop((first, second));
+        fixture.assert_free();
+    });
+}
+
+pub(super) fn r2_the_robbed_future_is_claimed_in_its_turn<P: Platform>() {
+    each_serial::<P>(|fixture, op| {
+        let (task, other) = (Actor::new(), Actor::new());
+        let mut first = parked(fixture, op, &task);
+        let mut bystander = other.queue(fixture.op(op));
+        let mut second = fixture.op(op);
+        let guard = task.rescue(&mut second);
+        task.pending(&mut first);
+        other.pending(&mut bystander);
+        drop(guard);
+        assert_eq!(task.woken(), 0, "the bystander queued before the second future");
+        task.pending(&mut first);
+        let guard = other.served(&mut bystander);
+        drop(guard);
+        let guard = task.served(&mut first);
+        assert_eq!((fixture.inside(), fixture.waiting()), (1, 0));
+        drop(guard);
+        drop((first, second, bystander));
+        fixture.assert_free();
+    });
+}
+
+pub(super) fn r2_the_robbed_future_is_dropped_while_it_waits<P: Platform>() {
+    each_serial::<P>(|fixture, op| {
+        for behind in [false, true] {
+            let (task, other) = (Actor::new(), Actor::new());
+            let first = parked(fixture, op, &task);
+            let mut second = fixture.op(op);
+            let guard = task.rescue(&mut second);
+            let mut bystander = behind.then(|| other.queue(fixture.op(op)));
+            drop(first);
+            assert_eq!((fixture.inside(), fixture.waiting()), (1, usize::from(behind)));
+            drop(guard);
+            if let Some(bystander) = &mut bystander {
+                drop(other.served(bystander));
+            }
+            assert_eq!(task.woken(), 0, "who has left is not woken");
+            drop((second, bystander));
+            fixture.assert_free();
+        }
+    });
+}
+
+pub(super) fn r2_the_robbed_future_is_dropped_before<P: Platform>() {
+    each_serial::<P>(|fixture, op| {
+        let (task, other) = (Actor::new(), Actor::new());
+        let first = parked(fixture, op, &task);
+        let mut bystander = other.queue(fixture.op(op));
+        let mut second = fixture.op(op);
+        task.note(&mut second);
+        drop(first);
+        // Its grant goes to the next, not to who was about to rob it.
+        for _ in 0..3 {
+            task.pending(&mut second);
+        }
+        assert_eq!(task.woken(), 0);
+        drop(other.served(&mut bystander));
+        drop(task.served(&mut second));
+        drop((second, bystander));
+        fixture.assert_free();
+
+        let first = parked(fixture, op, &task);
+        let mut second = fixture.op(op);
+        task.note(&mut second);
+        drop(first);
+        drop(task.served(&mut second));
+        drop(second);
+        fixture.assert_free();
+    });
+}
+
+pub(super) fn r2_the_robbed_future_is_forgotten<P: Platform>() {
+    each_serial::<P>(|fixture, op| {
+        let task = Actor::new();
+        let first = parked(fixture, op, &task);
+        let mut second = fixture.op(op);
+        if op == Op::Lock {
+            task.note(&mut second);
+            mem::forget(first);
+        } else {
+            mem::forget(first);
+            task.note(&mut second);
+        }
+        let guard = task.ready(&mut second);
+        assert_eq!((fixture.inside(), fixture.waiting()), (1, 1));
+        drop(guard);
+        // It is granted and never claimed: to its own task that makes no difference.
+        assert_eq!(task.woken(), 1);
+        for _ in 0..3 {
+            drop(task.rescue(&mut fixture.op(op)));
+            assert_eq!(task.woken(), 1);
+            assert_eq!((fixture.inside(), fixture.waiting()), (1, 0));
+        }
+        // The lock may be dropped with it.
+    });
+}
+
+pub(super) fn r2_the_robber_is_dropped_after_its_note<P: Platform>() {
+    each_serial::<P>(|fixture, op| {
+        let task = Actor::new();
+        let mut first = parked(fixture, op, &task);
+        let mut second = fixture.op(op);
+        task.note(&mut second);
+        drop(second);
+        assert_eq!((fixture.inside(), fixture.waiting()), (1, 0));
+        drop(task.ready(&mut first));
+        drop(first);
+        fixture.assert_free();
+    });
+}
+
+pub(super) fn r2_robbed_again_and_again<P: Platform>() {
+    each_serial::<P>(|fixture, op| {
+        let task = Actor::new();
+        let mut first = parked(fixture, op, &task);
+        for _ in 0..10 {
+            let mut robber = fixture.op(op);
+            let guard = task.rescue(&mut robber);
+            assert_eq!((fixture.inside(), fixture.waiting()), (1, 1));
+            drop(guard);
+            assert_eq!(task.woken(), 1);
+        }
+        drop(task.ready(&mut first));
+        drop(first);
+        fixture.assert_free();
+        assert_eq!(task.kept(), 0);
+    });
+}
+
+pub(super) fn r2_a_robbed_future_robs_back<P: Platform>() {
+    each_serial::<P>(|fixture, op| {
+        let task = Actor::new();
+        let mut first = parked(fixture, op, &task);
+        let mut second = fixture.op(op);
+        let mut third = fixture.op(op);
+        task.pending(&mut third);
+        task.woken();
+        drop(task.rescue(&mut second));
+        assert_eq!(task.woken(), 1, "the third one, which was queued before the second");
+        let guard = task.rescue(&mut first);
+        drop(guard);
+        drop(task.served(&mut third));
+        drop((first, second, third));
+        fixture.assert_free();
+        assert_eq!(task.kept(), 0);
+    });
+}
+
+pub(super) fn r2_wakers_are_given_back<P: Platform>() {
+    each_serial::<P>(|fixture, op| {
+        let task = Actor::new();
+        let first = parked(fixture, op, &task);
+        assert_eq!(task.kept(), 0, "taken by the grant");
+        let mut second = fixture.op(op);
+        task.note(&mut second);
+        assert_eq!(task.kept(), 1);
+        let guard: Guard<'_> = task.ready(&mut second);
+        assert_eq!(task.kept(), 1, "the robbed one has it");
+        drop(guard);
+        assert_eq!((task.woken(), task.kept()), (1, 0));
+        drop(first);
+        assert_eq!(task.kept(), 0);
+
+        // Robbed, and then polled with another waker; the old one is given back.
+        let mut first = parked(fixture, op, &task);
+        let mut second = fixture.op(op);
+        let guard = task.rescue(&mut second);
+        let newest = Actor::new();
+        newest.pending(&mut first);
+        assert_eq!((task.kept(), newest.kept()), (0, 1));
+        drop(guard);
+        assert_eq!((task.woken(), newest.woken(), newest.kept()), (0, 1, 0));
+        drop(newest.ready(&mut first));
+
+        // Robbed, and then dropped.
+        let first = parked(fixture, op, &task);
+        let mut second = fixture.op(op);
+        let guard = task.rescue(&mut second);
+        assert_eq!(task.kept(), 1);
+        drop(first);
+        assert_eq!(task.kept(), 0);
+        drop(guard);
+        drop(second);
+
+        // With a waker that nobody counts: the same by address.
+        let held = fixture.hold(op);
+        let mut first = fixture.op(op);
+        assert!(poll_once(&mut first, Waker::noop()).is_pending());
+        drop(held);
+        let mut second = fixture.op(op);
+        while poll_once(&mut second, Waker::noop()).is_pending() {}
+        drop((first, second));
+        fixture.assert_free();
+    });
+}

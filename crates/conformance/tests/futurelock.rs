@@ -1,0 +1,289 @@
+//! Futurelock: a task polls a lock future in `select!` by `&mut`, stops polling it, and locks again in the other branch.
+//! A fair lock grants to the first future, which nobody polls. Ours goes on; tokio's, beside it, hangs.
+#![cfg(not(miri))]
+
+use core::future::{Future, poll_fn};
+use core::pin::{Pin, pin};
+use core::task::{Context, Poll};
+use core::time::Duration;
+use fifolock_core::platform::Platform;
+use fifolock_core::rwlock::RwLockPolicy;
+use fifolock_core::{Mutex, RwLock};
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+
+/// Runs a program in a thread. It has to end within five seconds.
+#[track_caller]
+fn in_time(program: impl FnOnce() + Send + 'static) {
+    let (done, ended) = channel();
+    let thread = thread::spawn(move || {
+        program();
+        let _ = done.send(());
+    });
+    match ended.recv_timeout(Duration::from_secs(5)) {
+        Ok(()) => thread.join().expect("no panic"),
+        Err(RecvTimeoutError::Disconnected) => thread.join().expect("no panic"),
+        Err(RecvTimeoutError::Timeout) => panic!("futurelock: it hangs"),
+    }
+}
+
+async fn yield_now() {
+    let mut yielded = false;
+    poll_fn(|cx| {
+        if yielded {
+            return Poll::Ready(());
+        }
+        yielded = true;
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
+/// What `select!` by `&mut` is: the first is polled until the second is ready.
+async fn first_or<A>(first: &mut Pin<&mut impl Future<Output = A>>, second: impl Future<Output = ()>) -> Option<A> {
+    let mut second = pin!(second);
+    poll_fn(|cx: &mut Context<'_>| {
+        if let Poll::Ready(a) = first.as_mut().poll(cx) {
+            return Poll::Ready(Some(a));
+        }
+        second.as_mut().poll(cx).map(|()| None)
+    })
+    .await
+}
+
+/// The program of the report: a background task holds the lock for a while. `park` waits for it in a select whose other
+/// branch is a tick; that branch locks again.
+///
+/// `hold`, `park`, `again` are the operations; the task that holds lets go while nobody polls `park`.
+async fn futurelock<H, K, A>(
+    hold: impl Future<Output = H>,
+    park: impl Future<Output = K>,
+    again: impl Future<Output = A>,
+) {
+    let held = hold.await;
+    let mut park = pin!(park);
+    let ticked = first_or(&mut park, yield_now()).await;
+    assert!(ticked.is_none(), "it is held");
+    drop(held);
+    // Granted to `park`.
+    let again = again.await;
+    drop(again);
+    // And that one has its turn too.
+    drop(park.await);
+}
+
+/// On the mutex, and on both sides of the read-write lock under each policy.
+async fn on_every_lock<P: Platform>() {
+    let mutex = Mutex::<u32, P>::new(0);
+    futurelock(mutex.lock(), mutex.lock(), mutex.lock()).await;
+    assert!(mutex.try_lock().is_ok());
+    let mutex = Arc::new(mutex);
+    let owned = || Arc::clone(&mutex).lock_owned();
+    futurelock(owned(), owned(), owned()).await;
+    for policy in [RwLockPolicy::WriterPreferring, RwLockPolicy::TaskFair, RwLockPolicy::PhaseFair] {
+        let lock = RwLock::<u32, P>::with_policy(0, policy);
+        futurelock(lock.write(), lock.write(), lock.write()).await;
+        futurelock(lock.write(), lock.write(), lock.read()).await;
+        futurelock(lock.write(), lock.read(), lock.write()).await;
+        futurelock(lock.read(), lock.write(), lock.read()).await;
+        futurelock(lock.read(), lock.write(), lock.write()).await;
+        futurelock(lock.write(), lock.write(), lock.upgradable_read()).await;
+        futurelock(lock.write(), lock.upgradable_read(), lock.write()).await;
+        futurelock(lock.upgradable_read(), lock.upgradable_read(), lock.upgradable_read()).await;
+        assert!(lock.try_write().is_ok());
+        // Read by read: where there is room for one, and where a writer of the same task waits between them.
+        let lock = RwLock::<u32, P>::with_policy_and_max_readers(0, policy, 1);
+        futurelock(lock.read(), lock.read(), lock.read()).await;
+        futurelock(lock.write(), lock.read(), lock.read()).await;
+        assert!(lock.try_write().is_ok());
+    }
+}
+
+/// Two parked reads, and then a write.
+async fn two_parked<P: Platform>() {
+    for policy in [RwLockPolicy::WriterPreferring, RwLockPolicy::TaskFair, RwLockPolicy::PhaseFair] {
+        let lock = RwLock::<u32, P>::with_policy(0, policy);
+        let held = lock.write().await;
+        let (mut one, mut two) = (pin!(lock.read()), pin!(lock.read()));
+        assert!(first_or(&mut one, yield_now()).await.is_none());
+        assert!(first_or(&mut two, yield_now()).await.is_none());
+        drop(held);
+        drop(lock.write().await);
+        drop((one.await, two.await));
+    }
+}
+
+#[test]
+fn r5_two_parked_reads_and_a_write() {
+    in_time(|| smol::block_on(two_parked::<fifolock::smol::Smol>()));
+    in_time(|| {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        runtime.block_on(two_parked::<fifolock::tokio::Tokio>());
+    });
+}
+
+#[test]
+fn r1_tokio_current_thread() {
+    in_time(|| {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        runtime.block_on(on_every_lock::<fifolock::tokio::Tokio>());
+        runtime.block_on(async { tokio::spawn(on_every_lock::<fifolock::tokio::Tokio>()).await }).expect("no panic");
+    });
+}
+
+#[test]
+fn r1_tokio_multi_thread() {
+    in_time(|| {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().expect("a runtime");
+        runtime.block_on(on_every_lock::<fifolock::tokio::Tokio>());
+        let tasks: Vec<_> = (0..4).map(|_| runtime.spawn(on_every_lock::<fifolock::tokio::Tokio>())).collect();
+        for task in tasks {
+            runtime.block_on(task).expect("no panic");
+        }
+    });
+}
+
+#[test]
+fn r1_smol() {
+    in_time(|| {
+        smol::block_on(on_every_lock::<fifolock::smol::Smol>());
+        smol::block_on(smol::spawn(on_every_lock::<fifolock::smol::Smol>()));
+    });
+}
+
+#[test]
+fn r1_async_std() {
+    in_time(|| {
+        async_std::task::block_on(on_every_lock::<fifolock::async_std::AsyncStd>());
+        async_std::task::block_on(async_std::task::spawn(on_every_lock::<fifolock::async_std::AsyncStd>()));
+    });
+}
+
+/// Embassy's locks, on a thread that parks: the clock plays no part.
+#[test]
+fn r1_embassy() {
+    use embassy_sync::blocking_mutex::raw::{CriticalSectionRawMutex, NoopRawMutex};
+    in_time(|| {
+        smol::block_on(on_every_lock::<fifolock::embassy::Embassy<CriticalSectionRawMutex>>());
+        smol::block_on(on_every_lock::<fifolock::embassy::Embassy<NoopRawMutex>>());
+    });
+}
+
+/// The program as it is written, with tokio's `select!`: a background task holds the lock, the other branch is a tick.
+macro_rules! reported {
+    ($mutex:ty) => {
+        async {
+            let mutex = Arc::new(<$mutex>::new(()));
+            let held = Arc::clone(&mutex).lock_owned().await;
+            let background = tokio::spawn(async move {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                drop(held);
+            });
+            let mut first = pin!(mutex.lock());
+            tokio::select! {
+                _guard = &mut first => unreachable!("it is held"),
+                () = tokio::time::sleep(Duration::from_millis(5)) => {
+                    let _guard = mutex.lock().await;
+                }
+            }
+            background.await.expect("no panic");
+        }
+    };
+}
+
+/// The same with the write side of a read-write lock.
+macro_rules! reported_write {
+    ($lock:ty) => {
+        async {
+            let lock = Arc::new(<$lock>::new(()));
+            let held = Arc::clone(&lock).read_owned().await;
+            let background = tokio::spawn(async move {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                drop(held);
+            });
+            let mut first = pin!(lock.write());
+            tokio::select! {
+                _guard = &mut first => unreachable!("it is held"),
+                () = tokio::time::sleep(Duration::from_millis(5)) => {
+                    let _guard = lock.read().await;
+                }
+            }
+            background.await.expect("no panic");
+        }
+    };
+}
+
+/// Time stands still but for sleeps, so an hour costs nothing. Whether the program ends by then.
+fn ends(program: impl Future<Output = ()>) -> bool {
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().expect("a runtime");
+    runtime.block_on(async { tokio::time::timeout(Duration::from_secs(3600), program).await.is_ok() })
+}
+
+/// The demonstration: tokio's mutex hangs until its timeout; ours goes on.
+#[test]
+fn r1_the_report_beside_tokios_locks() {
+    assert!(!ends(reported!(tokio::sync::Mutex<()>)), "tokio's mutex has learnt it");
+    assert!(ends(reported!(fifolock::tokio::Mutex<()>)));
+    assert!(!ends(reported_write!(tokio::sync::RwLock<()>)), "tokio's lock has learnt it");
+    assert!(ends(reported_write!(fifolock::tokio::RwLock<()>)));
+}
+
+/// K24: a timed one gets its turn as well, long before its time is over.
+#[test]
+fn r1_the_report_with_a_timeout() {
+    assert!(ends(async {
+        let mutex = Arc::new(fifolock::tokio::Mutex::new(()));
+        let held = Arc::clone(&mutex).lock_owned().await;
+        let mut first = pin!(mutex.lock_timeout(Duration::from_secs(1)));
+        tokio::select! {
+            _ = &mut first => unreachable!("it is held"),
+            () = tokio::time::sleep(Duration::from_millis(5)) => {
+                drop(held);
+                let before = tokio::time::Instant::now();
+                let _guard = mutex.lock_timeout(Duration::from_secs(1)).await.expect("rescued");
+                assert_eq!(before.elapsed(), Duration::ZERO);
+            }
+        }
+        // Robbed, it has its turn: in time.
+        drop(first.await.expect("granted again"));
+    }));
+}
+
+/// R6: children of a `join!` that polls them in one order are served in that order. The lock is let go before, among and
+/// after them.
+#[test]
+fn r6_join_keeps_the_order_on_tokio() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    for yields in 0..8 {
+        let order = std::sync::Mutex::new(Vec::new());
+        let mutex = Mutex::<(), fifolock::tokio::Tokio>::new(());
+        let child = async |n: usize| {
+            let guard = mutex.lock().await;
+            order.lock().expect("no panic").push(n);
+            yield_now().await;
+            drop(guard);
+        };
+        let release = async |held| {
+            for _ in 0..yields {
+                yield_now().await;
+            }
+            drop(held);
+        };
+        runtime.block_on(async {
+            let held = mutex.lock().await;
+            tokio::join!(biased; child(0), child(1), release(held));
+            let held = mutex.lock().await;
+            tokio::join!(biased; child(2), release(held), child(3));
+            let held = mutex.lock().await;
+            tokio::join!(biased; release(held), child(4), child(5), child(6));
+        });
+        let mut order = order.into_inner().expect("no panic");
+        // The last three may begin with the lock free, or with whom `join!` polls first.
+        let last = order.split_off(4);
+        assert_eq!(order, [0, 1, 2, 3], "after {yields} yields");
+        assert_eq!(last.len(), 3);
+    }
+}

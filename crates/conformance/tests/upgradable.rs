@@ -1,0 +1,196 @@
+//! Upgradable reads, over every raw lock; those with a limit on the manual clock; threads; and H13 for their types.
+
+use core::cell::Cell;
+use core::time::Duration;
+use fifolock_core::RwLock;
+use fifolock_core::platform::{Local, Platform, Std};
+use fifolock_core::rwlock::{
+    OwnedRwLockUpgradableReadGuard, RwLockPolicy, RwLockUpgradableReadGuard, UpgradableRead, UpgradableReadDeadline,
+    UpgradableReadOwned, UpgradableReadOwnedDeadline, UpgradableReadOwnedTimeout, UpgradableReadTimeout,
+    UpgradableReadUntil, Upgrade, UpgradeOwned,
+};
+use static_assertions::{assert_impl_all, assert_not_impl_any};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::thread;
+
+macro_rules! on {
+    ($($module:ident: $raw:ident),+ $(,)?) => {
+        $(
+            mod $module {
+                type Watched = fifolock_conformance::tools::Watched<fifolock_core::raw::$raw>;
+                type Timed = fifolock_conformance::tools::clock::Manual<fifolock_core::raw::$raw>;
+                fifolock_conformance::upgradable_rules!(Watched);
+                fifolock_conformance::upgradable_timed_rules!(Timed);
+            }
+        )+
+    };
+}
+
+on! {
+    std_lock: StdLock,
+    critical_section: CriticalSectionLock,
+    spin: SpinLock,
+    local: LocalLock,
+}
+
+mod on_std {
+    fifolock_conformance::upgradable_rules!(fifolock_core::platform::Std);
+}
+
+mod on_tokio {
+    fifolock_conformance::upgradable_rules!(fifolock::tokio::Tokio);
+}
+
+const POLICIES: [RwLockPolicy; 3] = [RwLockPolicy::WriterPreferring, RwLockPolicy::TaskFair, RwLockPolicy::PhaseFair];
+
+fn until(what: impl Fn() -> bool) {
+    let mut patience = 0;
+    while !what() {
+        thread::sleep(Duration::from_millis(1));
+        patience += 1;
+        assert!(patience < 20_000, "it hangs");
+    }
+}
+
+/// A thread that blocks stands in the same queue.
+#[test]
+fn u2_blocking_upgradable_read_waits_its_turn() {
+    for policy in POLICIES {
+        let lock = RwLock::<Vec<u32>, Std>::with_policy(Vec::new(), policy);
+        assert!(lock.blocking_upgradable_read().is_empty(), "free");
+        let first = lock.blocking_upgradable_read();
+        thread::scope(|scope| {
+            for n in 0..3 {
+                let lock = &lock;
+                scope.spawn(move || {
+                    let guard = lock.blocking_upgradable_read();
+                    match RwLockUpgradableReadGuard::try_upgrade(guard) {
+                        Ok(mut guard) => guard.push(n),
+                        Err(_) => panic!("nobody else is inside"),
+                    }
+                });
+                until(|| lock.state().waiting_upgradable == n as usize + 1);
+            }
+            drop(first);
+        });
+        assert_eq!(lock.into_inner(), [0, 1, 2]);
+    }
+}
+
+/// Threads that read, write, upgrade and go back: nothing is lost, and what an upgradable reader saw is so when it writes.
+#[test]
+#[cfg(not(miri))]
+fn u3_threads_upgrade() {
+    for policy in POLICIES {
+        let lock = Arc::new(RwLock::<u64, Std>::with_policy(0, policy));
+        const TURNS: u64 = 300;
+        let threads: Vec<_> = (0..4)
+            .map(|n| {
+                let lock = Arc::clone(&lock);
+                thread::spawn(move || {
+                    for turn in 0..TURNS {
+                        let guard = lock.blocking_upgradable_read();
+                        let seen = *guard;
+                        if turn % 7 == n {
+                            // Given up before, or after, its first poll.
+                            drop(RwLockUpgradableReadGuard::upgrade(guard));
+                        } else {
+                            let mut guard = smol::block_on(RwLockUpgradableReadGuard::upgrade(guard));
+                            assert_eq!(*guard, seen, "somebody wrote in between");
+                            *guard += 1;
+                            if turn % 3 == 0 {
+                                let guard = fifolock_core::rwlock::RwLockWriteGuard::downgrade_to_upgradable(guard);
+                                assert_eq!(*guard, seen + 1);
+                                drop(RwLockUpgradableReadGuard::downgrade(guard));
+                            }
+                        }
+                        drop(lock.blocking_read());
+                        if turn % 5 == 0 {
+                            *lock.blocking_write() += 1;
+                        }
+                    }
+                })
+            })
+            .collect();
+        threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
+        let given_up: u64 = (0..4).map(|n| (0..TURNS).filter(|turn| turn % 7 == n).count() as u64).sum();
+        assert_eq!(*lock.blocking_read(), 4 * TURNS - given_up + 4 * TURNS.div_ceil(5));
+        let state = lock.state();
+        assert_eq!((state.readers, state.upgradable, state.writer), (0, false, false));
+    }
+}
+
+/// H13, as the write guards: Send and Sync where the data is both, on a raw lock that is Sync.
+mod h13 {
+    use super::*;
+
+    type Sleep = core::future::Ready<()>;
+    type Tokio = fifolock::tokio::Tokio;
+    /// Only Send; only Sync; neither.
+    type YN = Cell<u8>;
+    type NY = std::sync::MutexGuard<'static, u8>;
+    type NN = Rc<u8>;
+
+    macro_rules! as_the_write_guards {
+        ($($name:ident<$($lifetime:lifetime,)? T, $platform:ty $(, $more:ty)?>;)+) => {
+            $(
+                assert_impl_all!($name<$($lifetime,)? u8, $platform $(, $more)?>: Send, Sync);
+                assert_not_impl_any!($name<$($lifetime,)? YN, $platform $(, $more)?>: Send, Sync);
+                assert_not_impl_any!($name<$($lifetime,)? NY, $platform $(, $more)?>: Send, Sync);
+                assert_not_impl_any!($name<$($lifetime,)? NN, $platform $(, $more)?>: Send, Sync);
+            )+
+        };
+    }
+
+    as_the_write_guards! {
+        RwLockUpgradableReadGuard<'static, T, Std>;
+        OwnedRwLockUpgradableReadGuard<T, Std>;
+        UpgradableRead<'static, T, Std>;
+        UpgradableReadOwned<T, Std>;
+        Upgrade<'static, T, Std>;
+        UpgradeOwned<T, Std>;
+        UpgradableReadUntil<'static, T, Std, Sleep>;
+        UpgradableReadTimeout<'static, T, Tokio>;
+        UpgradableReadDeadline<'static, T, Tokio>;
+        UpgradableReadOwnedTimeout<T, Tokio>;
+        UpgradableReadOwnedDeadline<T, Tokio>;
+    }
+
+    // A raw lock that is not Sync keeps all of them on its thread.
+    assert_not_impl_any!(RwLockUpgradableReadGuard<'static, u8, Local>: Send, Sync);
+    assert_not_impl_any!(OwnedRwLockUpgradableReadGuard<u8, Local>: Send, Sync);
+    assert_not_impl_any!(UpgradableRead<'static, u8, Local>: Send, Sync);
+    assert_not_impl_any!(UpgradableReadOwned<u8, Local>: Send, Sync);
+    assert_not_impl_any!(Upgrade<'static, u8, Local>: Send, Sync);
+    assert_not_impl_any!(UpgradeOwned<u8, Local>: Send, Sync);
+
+    // K5: a queued future must not move.
+    assert_not_impl_any!(UpgradableRead<'static, u8, Std>: Unpin);
+    assert_not_impl_any!(UpgradableReadOwned<u8, Std>: Unpin);
+    assert_not_impl_any!(Upgrade<'static, u8, Std>: Unpin);
+    assert_not_impl_any!(UpgradeOwned<u8, Std>: Unpin);
+    assert_not_impl_any!(UpgradableReadTimeout<'static, u8, Tokio>: Unpin);
+    assert_not_impl_any!(UpgradableReadDeadline<'static, u8, Tokio>: Unpin);
+    assert_not_impl_any!(UpgradableReadUntil<'static, u8, Std, Sleep>: Unpin);
+
+    // M7: there is no second release.
+    assert_not_impl_any!(RwLockUpgradableReadGuard<'static, u8, Std>: Clone, Copy);
+    assert_not_impl_any!(OwnedRwLockUpgradableReadGuard<u8, Std>: Clone, Copy);
+
+    /// Owned futures outlive everything that is borrowed.
+    const fn is_static<T: 'static>() {}
+    const _: () = is_static::<UpgradableReadOwned<u8, Std>>();
+    const _: () = is_static::<UpgradeOwned<u8, Std>>();
+
+    /// Unsized data.
+    #[test]
+    fn h13_unsized_data() {
+        fn upgrades<T: ?Sized, P: Platform>(lock: &RwLock<T, P>) -> bool {
+            let guard = lock.try_upgradable_read().expect("free");
+            RwLockUpgradableReadGuard::try_upgrade(guard).is_ok()
+        }
+        let lock: Box<RwLock<[u8], Std>> = Box::new(RwLock::<[u8; 2], Std>::new([1, 2]));
+        assert!(upgrades(&*lock));
+    }
+}

@@ -1,0 +1,606 @@
+//! All sequences of transitions against a naive model: lists instead of counts, the rules as they are written.
+
+use super::*;
+use std::vec;
+
+/// Whose place it is. Only the rescue tests tell one from another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Name {
+    Somebody,
+    Robber,
+    Robbed,
+}
+
+/// Who waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Waiting {
+    pub(super) kind: Kind,
+    pub(super) name: Name,
+    /// It was there when the last batch was let in, some of which is still unmarked.
+    in_batch: bool,
+}
+
+/// Who has a share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Inside {
+    pub(super) kind: Kind,
+    pub(super) name: Name,
+}
+
+/// Who has the lock for itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Owner {
+    Nobody,
+    Granted(Kind, Name),
+    Claimed(Name),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Model {
+    policy: RwLockPolicy,
+    max: usize,
+    pub(super) owner: Owner,
+    /// Those who were marked, claimed or not.
+    pub(super) inside: Vec<Inside>,
+    /// Shares promised to the batch.
+    pub(super) promised: usize,
+    /// All who wait, in order of arrival; an upgrade has come before everybody.
+    pub(super) line: Vec<Waiting>,
+}
+
+impl Model {
+    fn new(policy: RwLockPolicy, max: usize) -> Self {
+        Self { policy, max, owner: Owner::Nobody, inside: Vec::new(), promised: 0, line: Vec::new() }
+    }
+
+    fn readers_apart(&self) -> bool {
+        self.policy != TaskFair
+    }
+
+    fn shares(&self) -> usize {
+        self.inside.len() + self.promised
+    }
+
+    fn count(&self, kind: Kind) -> usize {
+        self.line.iter().filter(|waiting| waiting.kind == kind).count()
+    }
+
+    fn count_inside(&self, kind: Kind) -> usize {
+        self.inside.iter().filter(|inside| inside.kind == kind).count()
+    }
+
+    fn writers_wait(&self) -> bool {
+        self.count(Write) + self.count(Upgrade) > 0
+    }
+
+    /// Whether there is a place for it, whoever waits.
+    fn fits(&self, kind: Kind) -> bool {
+        let room = self.shares() < self.max;
+        self.owner == Owner::Nobody
+            && match kind {
+                Read => room,
+                Upgradable => room && self.count_inside(Upgradable) == 0,
+                Write => self.shares() == 0,
+                Upgrade => self.shares() == 1,
+            }
+    }
+
+    /// Whether a newcomer may enter before one who waits.
+    fn may_pass(&self, newcomer: Kind, other: Kind) -> bool {
+        match (newcomer, other) {
+            (Upgrade, _) => true,
+            _ if !self.readers_apart() => false,
+            // A reader that has its promise is not passed.
+            (Read | Upgradable, Read) => self.promised == self.count(Read),
+            // Nor one that could not enter now.
+            (Read, Upgradable) => !self.fits(Upgradable),
+            _ => false,
+        }
+    }
+
+    fn may_enter(&self, newcomer: Kind) -> bool {
+        self.fits(newcomer) && self.line.iter().all(|waiting| self.may_pass(newcomer, waiting.kind))
+    }
+
+    fn occupy(&mut self, kind: Kind, name: Name, owner: Owner) {
+        match kind {
+            Read | Upgradable => self.inside.push(Inside { kind, name }),
+            Write => self.owner = owner,
+            Upgrade => {
+                let share = self.inside.pop();
+                assert!(share.is_some_and(|share| share.kind == Upgradable) && self.inside.is_empty());
+                self.owner = owner;
+            }
+        }
+    }
+
+    fn queue(&mut self, kind: Kind, name: Name) {
+        let at = if kind == Upgrade { 0 } else { self.line.len() };
+        self.line.insert(at, Waiting { kind, name, in_batch: false });
+    }
+
+    /// One of this kind gives its share up.
+    fn give_up(&mut self, kind: Kind, name: Name) {
+        let share = self.inside.iter().position(|inside| *inside == Inside { kind, name });
+        self.inside.remove(share.expect("a share"));
+    }
+
+    /// All readers that wait now are promised shares, as far as there is room. Whether there was any.
+    fn promise(&mut self) -> bool {
+        if self.owner != Owner::Nobody {
+            return false;
+        }
+        let more = (self.count(Read) - self.promised).min(self.max - self.shares());
+        self.promised += more;
+        if more > 0 {
+            for waiting in &mut self.line {
+                waiting.in_batch = waiting.kind == Read;
+            }
+        }
+        more > 0
+    }
+
+    /// The same, where it needs no turn.
+    fn promise_if_no_writer_waits(&mut self) -> bool {
+        self.readers_apart() && !self.writers_wait() && self.promise()
+    }
+
+    /// There are not more promises than members. Without promises there is no batch.
+    fn settle_promises(&mut self) {
+        let members = self.line.iter().filter(|waiting| waiting.in_batch).count();
+        self.promised = self.promised.min(members);
+        if self.promised == 0 {
+            self.line.iter_mut().for_each(|waiting| waiting.in_batch = false);
+        }
+    }
+
+    /// Lets one more in.
+    fn admit(&mut self) -> Option<Kind> {
+        if self.promised == 0 {
+            let next = self.line.iter().position(|waiting| waiting.kind != Read || !self.readers_apart());
+            if let Some(next) = next
+                && self.fits(self.line[next].kind)
+            {
+                let Waiting { kind, name, .. } = self.line.remove(next);
+                self.occupy(kind, name, Owner::Granted(kind, name));
+                return Some(kind);
+            }
+            self.promise_if_no_writer_waits();
+        }
+        if self.promised == 0 {
+            return None;
+        }
+        let member = self.line.iter().position(|waiting| waiting.kind == Read).expect("a promise has a member");
+        let member = self.line.remove(member);
+        assert!(member.in_batch, "the batch is at the head");
+        self.promised -= 1;
+        self.inside.push(Inside { kind: Read, name: member.name });
+        self.settle_promises();
+        Some(Read)
+    }
+
+    /// As many as one section may let in.
+    fn admit_chunk(&mut self, chunk: usize) -> Vec<Kind> {
+        let mut granted: Vec<Kind> = Vec::new();
+        while granted.len() < chunk && granted.last().is_none_or(|last| last.is_shared()) {
+            let Some(kind) = self.admit() else { break };
+            granted.push(kind);
+        }
+        granted
+    }
+
+    /// Somebody has given something up. While a batch is marked readers may join it; who is on the way lets others in.
+    fn admit_others(&mut self, chunk: usize) -> Vec<Kind> {
+        if self.promised == 0 || self.promise_if_no_writer_waits() { self.admit_chunk(chunk) } else { Vec::new() }
+    }
+
+    /// A writer's turn is over: under the phase-fair policy the readers' begins.
+    fn end_turn(&mut self, chunk: usize) -> Vec<Kind> {
+        if self.policy == PhaseFair {
+            self.promise();
+            return self.admit_chunk(chunk);
+        }
+        self.admit_others(chunk)
+    }
+
+    fn leave(&mut self, i: usize) {
+        let left = self.line.remove(i);
+        self.settle_promises();
+        if left.kind == Upgrade {
+            self.give_up(Upgradable, Name::Somebody);
+        }
+    }
+
+    /// What the rules of the rescue say.
+    fn expected_rob(&self, robber: Kind, robbed: Kind) -> Robbery {
+        let mut without = self.clone();
+        match robbed {
+            Read | Upgradable => {
+                let share = without.inside.iter().position(|inside| inside.kind == robbed);
+                without.inside.remove(share.expect("a share"));
+            }
+            Write => without.owner = Owner::Nobody,
+            Upgrade => {
+                without.owner = Owner::Nobody;
+                without.inside.push(Inside { kind: Upgradable, name: Name::Somebody });
+            }
+        }
+        match (robber, robbed) {
+            _ if robber == robbed => Robbery::Trade,
+            (Read | Upgradable, _) if without.fits(robber) => Robbery::TakeOver,
+            // Another upgradable reader is inside.
+            (Upgradable, Read) => Robbery::GiveBackOrNothing,
+            (_, Read | Upgradable) => Robbery::GiveBack,
+            // The upgrade's own share keeps it out.
+            _ => Robbery::Nothing,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Robbery {
+    Nothing,
+    GiveBackOrNothing,
+    Trade,
+    TakeOver,
+    GiveBack,
+}
+
+/// The machine and the model, after the same steps.
+#[derive(Clone, Debug)]
+pub(super) struct Pair {
+    pub(super) machine: Machine,
+    pub(super) model: Model,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    Arrive(Kind),
+    Release(Kind, Name),
+    Claim,
+    Downgrade(Kind),
+    DowngradeUpgradable,
+    /// By its place in the line.
+    Leave(usize),
+    /// Who is on the way goes on.
+    Mark,
+    /// Robber by its place in the line; what the robbed one has.
+    Rob(usize, Kind, Name),
+}
+
+/// Of the steps before there were upgradable readers and the rescue.
+fn is_plain(step: &Step) -> bool {
+    !matches!(
+        step,
+        Step::Arrive(Upgradable | Upgrade) | Step::Downgrade(Upgradable) | Step::DowngradeUpgradable | Step::Rob(..)
+    )
+}
+
+impl Pair {
+    pub(super) fn new(policy: RwLockPolicy, max_readers: u32, chunk: usize) -> Self {
+        let mut machine = Machine::new(policy, max_readers);
+        machine.chunk = chunk;
+        Self { machine, model: Model::new(policy, max_readers as usize) }
+    }
+
+    pub(super) fn with_ticket(mut self, ticket: u32) -> Self {
+        self.machine.state.counts.ticket = ticket;
+        self
+    }
+
+    /// All that may happen next, with at most so many people, inside or waiting.
+    pub(super) fn steps(&self, people: usize) -> Vec<Step> {
+        let model = &self.model;
+        let has_upgradable = model.count_inside(Upgradable) > 0;
+        let may_upgrade = has_upgradable && model.count(Upgrade) == 0;
+        let mut steps: Vec<_> = (0..model.line.len()).map(Step::Leave).collect();
+        let there = model.inside.len() + model.line.len() - model.count(Upgrade);
+        let crowded = there + usize::from(model.owner != Owner::Nobody) >= people;
+        let somebody = Name::Somebody;
+        let claimed = matches!(model.owner, Owner::Claimed(_));
+        let steps_if = [
+            (Step::Arrive(Read), !crowded),
+            (Step::Arrive(Upgradable), !crowded),
+            (Step::Arrive(Write), !crowded),
+            (Step::Arrive(Upgrade), may_upgrade),
+            (Step::Release(Read, somebody), model.count_inside(Read) > 0),
+            (Step::Release(Upgradable, somebody), may_upgrade),
+            (Step::Release(Write, somebody), model.owner != Owner::Nobody),
+            (Step::Claim, matches!(model.owner, Owner::Granted(..))),
+            (Step::Downgrade(Read), claimed),
+            (Step::Downgrade(Upgradable), claimed),
+            (Step::DowngradeUpgradable, may_upgrade),
+            (Step::Mark, self.machine.on_the_way),
+        ];
+        steps.extend(steps_if.iter().filter(|(_, may)| *may).map(|(step, _)| *step));
+        for robbed in self.grants() {
+            for (i, robber) in model.line.iter().enumerate() {
+                let rob = Step::Rob(i, robbed.kind, robbed.name);
+                if self.may_rob(robber.kind, robbed.kind) && !steps.contains(&rob) {
+                    steps.push(rob);
+                }
+            }
+        }
+        steps
+    }
+
+    /// What may be granted and unclaimed.
+    pub(super) fn grants(&self) -> Vec<Inside> {
+        match self.model.owner {
+            Owner::Granted(kind, name) => vec![Inside { kind, name }],
+            Owner::Claimed(_) => Vec::new(),
+            Owner::Nobody => self.model.inside.clone(),
+        }
+    }
+
+    /// The share of who upgrades was claimed before.
+    fn may_rob(&self, robber: Kind, robbed: Kind) -> bool {
+        robbed != Upgradable || (robber != Upgrade && self.model.count(Upgrade) == 0)
+    }
+
+    /// Takes the step on both sides, and compares.
+    pub(super) fn take(&mut self, step: Step) {
+        let before = self.clone();
+        let Self { machine, model } = self;
+        let chunk = machine.chunk;
+        let somebody = Name::Somebody;
+        let (granted, expected) = match step {
+            Step::Arrive(kind) => {
+                let entered = machine.arrive(kind);
+                let may = model.may_enter(kind);
+                // While a batch is marked a newcomer may as well queue.
+                let must = may && (model.promised == 0 || kind == Upgrade);
+                assert!(entered == may || !(entered || must), "{step:?}: {entered}, not {may}, {before:?}");
+                if entered {
+                    model.occupy(kind, somebody, Owner::Claimed(somebody));
+                } else {
+                    model.queue(kind, somebody);
+                }
+                (Vec::new(), Vec::new())
+            }
+            Step::Release(Write | Upgrade, _) => {
+                model.owner = Owner::Nobody;
+                (machine.release(Write), model.end_turn(chunk))
+            }
+            Step::Release(kind, name) => {
+                model.give_up(kind, name);
+                (machine.release(kind), model.admit_others(chunk))
+            }
+            Step::Claim => {
+                machine.claim();
+                let Owner::Granted(_, name) = model.owner else { unreachable!() };
+                model.owner = Owner::Claimed(name);
+                (Vec::new(), Vec::new())
+            }
+            Step::Downgrade(to) => {
+                model.owner = Owner::Nobody;
+                model.inside.push(Inside { kind: to, name: somebody });
+                (machine.downgrade(to), model.end_turn(chunk))
+            }
+            Step::DowngradeUpgradable => {
+                model.give_up(Upgradable, somebody);
+                model.inside.push(Inside { kind: Read, name: somebody });
+                (machine.downgrade_upgradable(), model.admit_others(chunk))
+            }
+            Step::Leave(i) => {
+                let (kind, n) = place(model, i);
+                model.leave(i);
+                (machine.leave(kind, n), model.admit_others(chunk))
+            }
+            Step::Mark => (machine.go_on(), model.admit_chunk(chunk)),
+            Step::Rob(i, robbed, name) => rob(machine, model, i, Inside { kind: robbed, name }, &before),
+        };
+        assert_eq!(granted, expected, "{step:?} of {before:?}");
+        self.compare(step, &before);
+    }
+
+    #[track_caller]
+    fn compare(&self, step: Step, before: &Self) {
+        let Self { machine, model } = self;
+        let sizes = [model.shares(), model.count(Read) - model.promised, model.count(Write) + model.count(Upgrade)];
+        let [readers, waiting_readers, waiting_writers] = sizes.map(|n| u32::try_from(n).unwrap());
+        let writer = model.owner != Owner::Nobody;
+        let expected = (readers, writer, waiting_readers, waiting_writers, model.promised as u32);
+        assert_eq!(machine.summary(), expected, "{step:?} of {before:?}");
+        let state = &machine.state;
+        assert_eq!(state.upgradable, model.count_inside(Upgradable) > 0, "{step:?} of {before:?}");
+        assert_eq!(state.counts.waiting_upgradable as usize, model.count(Upgradable), "{step:?} of {before:?}");
+        let granted = matches!(model.owner, Owner::Granted(..));
+        assert_eq!(!state.granted.is_null(), granted, "{step:?} of {before:?}");
+        assert!(model.shares() <= model.max && !(writer && model.shares() > 0));
+
+        let apart = model.readers_apart();
+        let line = model.line.iter().filter(|waiting| !(apart && waiting.kind == Read));
+        assert!(
+            machine.queue.iter().map(|(kind, _)| kind).eq(line.map(|waiting| &waiting.kind)),
+            "{step:?} of {before:?}"
+        );
+        if model.promised > 0 {
+            let members = model.line.iter().filter(|waiting| waiting.kind == Read).map(|waiting| waiting.in_batch);
+            let window = machine.readers.iter().map(|ticket| *ticket != state.counts.ticket);
+            assert!(members.eq(window), "{step:?} of {before:?}");
+        }
+        check(machine);
+    }
+
+    /// What the future depends on: of the tickets, only whether they are the current one.
+    fn key(&self) -> impl Eq + core::hash::Hash + use<> {
+        let Self { machine, model } = self;
+        let mut model = model.clone();
+        model.inside.sort_by_key(|inside| (inside.kind as u8, inside.name));
+        if model.readers_apart() {
+            model.line.sort_by_key(|waiting| waiting.kind == Read);
+        }
+        let Counts { window, ticket, .. } = machine.state.counts;
+        let stale: Vec<_> = machine.readers.iter().map(|own| *own != ticket).collect();
+        (model, stale, window, machine.on_the_way)
+    }
+
+    /// Whoever has something gives it up, until nobody has anything, except for those of one name.
+    pub(super) fn drain(&mut self, but: Name) {
+        loop {
+            let model = &self.model;
+            let upgrades = model.count(Upgrade) > 0;
+            let share =
+                model.inside.iter().find(|inside| inside.name != but && !(upgrades && inside.kind == Upgradable));
+            let step = match (model.owner, share) {
+                _ if self.machine.on_the_way => Step::Mark,
+                (Owner::Granted(_, name) | Owner::Claimed(name), _) if name == Name::Somebody => {
+                    Step::Release(Write, name)
+                }
+                (Owner::Nobody, Some(share)) if share.name == Name::Somebody => Step::Release(share.kind, share.name),
+                _ => return,
+            };
+            self.take(step);
+        }
+    }
+}
+
+/// What the `i`th of the line waits for, and its place in its queue.
+fn place(model: &Model, i: usize) -> (Kind, usize) {
+    let kind = model.line[i].kind;
+    let same_queue = |waiting: &&Waiting| !model.readers_apart() || (waiting.kind == Read) == (kind == Read);
+    (kind, model.line[..i].iter().filter(same_queue).count())
+}
+
+/// Who takes over from whom; returns whom both sides have granted besides.
+fn rob(machine: &mut Machine, model: &mut Model, i: usize, robbed: Inside, before: &Pair) -> (Vec<Kind>, Vec<Kind>) {
+    let Waiting { kind: robber, name, .. } = model.line[i];
+    let rule = model.expected_rob(robber, robbed.kind);
+    let (rob, granted) = machine.rob(robber, place(model, i).1, robbed.kind);
+    let step_back = |model: &mut Model| match robbed.kind {
+        Read | Upgradable => model.give_up(robbed.kind, robbed.name),
+        Write => model.owner = Owner::Nobody,
+        Upgrade => {
+            model.owner = Owner::Nobody;
+            model.inside.push(Inside { kind: Upgradable, name: Name::Somebody });
+        }
+    };
+    let expected = match (rob, rule) {
+        (Rob::Nothing, Robbery::Nothing | Robbery::GiveBackOrNothing) => Vec::new(),
+        (Rob::Trade, Robbery::Trade) => {
+            model.line[i].name = robbed.name;
+            match robbed.kind {
+                Read | Upgradable => {
+                    model.give_up(robbed.kind, robbed.name);
+                    model.inside.push(Inside { kind: robber, name });
+                }
+                Write | Upgrade => model.owner = Owner::Claimed(name),
+            }
+            Vec::new()
+        }
+        (Rob::TakeOver(_), Robbery::TakeOver) => {
+            step_back(model);
+            model.inside.push(Inside { kind: robber, name });
+            model.leave(i);
+            model.queue(robbed.kind, robbed.name);
+            // The writer's turn is over, though it has not been used.
+            if robbed.kind.is_shared() { model.admit_others(machine.chunk) } else { model.end_turn(machine.chunk) }
+        }
+        (Rob::GiveBack(_), Robbery::GiveBack | Robbery::GiveBackOrNothing) => {
+            step_back(model);
+            model.queue(robbed.kind, robbed.name);
+            model.admit_others(machine.chunk)
+        }
+        _ => panic!("{robber:?} robs {robbed:?}: {rob:?}, not {rule:?}: {before:?}"),
+    };
+    (granted, expected)
+}
+
+/// All states that can be reached by any sequence of steps, once each.
+pub(super) fn explore(first: Pair, people: usize, mut visit: impl FnMut(&Pair)) -> usize {
+    let mut seen = HashSet::new();
+    let mut open = vec![first];
+    while let Some(pair) = open.pop() {
+        if !seen.insert(pair.key()) {
+            continue;
+        }
+        visit(&pair);
+        for step in pair.steps(people) {
+            let mut next = pair.clone();
+            next.take(step);
+            open.push(next);
+        }
+    }
+    seen.len()
+}
+
+/// Every state of the policy, by limit and chunk. The last limit leaves room for all.
+pub(super) fn explore_all(policy: RwLockPolicy, people: usize, mut visit: impl FnMut(&Pair)) {
+    let people = if cfg!(miri) { 2 } else { people };
+    for max in [1, 2, 3, 9] {
+        for chunk in [1, 2, usize::MAX] {
+            let states = explore(Pair::new(policy, max, chunk), people, &mut visit);
+            assert!(states > 50, "the search has seen only {states} states");
+        }
+    }
+}
+
+/// Nobody is forgotten: when everybody gives up what it has, everybody has had its turn, and the lock is free.
+fn ends_free(pair: &Pair) {
+    let mut pair = pair.clone();
+    pair.drain(Name::Robber);
+    assert!(pair.machine.state.encode() == Word::INIT, "somebody is left: {pair:?}");
+    assert_eq!(pair.model.line.len() + pair.model.inside.len(), 0);
+}
+
+#[test]
+fn every_sequence_agrees_with_the_model_writer_preferring() {
+    explore_all(WriterPreferring, 6, ends_free);
+}
+
+#[test]
+fn every_sequence_agrees_with_the_model_task_fair() {
+    explore_all(TaskFair, 6, ends_free);
+}
+
+#[test]
+fn every_sequence_agrees_with_the_model_phase_fair() {
+    explore_all(PhaseFair, 6, ends_free);
+}
+
+#[test]
+fn every_sequence_agrees_with_more_people() {
+    for policy in POLICIES {
+        for max in [2, 4] {
+            explore(Pair::new(policy, max, 1), if cfg!(miri) { 2 } else { 7 }, |_| ());
+        }
+    }
+}
+
+#[test]
+fn every_sequence_agrees_while_the_ticket_wraps() {
+    for policy in POLICIES {
+        for ticket in [u32::MAX, u32::MAX - 1, u32::MAX - 2] {
+            explore(Pair::new(policy, 2, 1).with_ticket(ticket), if cfg!(miri) { 2 } else { 5 }, |_| ());
+        }
+    }
+}
+
+#[test]
+fn every_short_sequence_agrees_without_merging_states() {
+    // Nothing is assumed of what the future depends on.
+    fn walk(pair: &Pair, depth: u32, may: fn(&Step) -> bool) -> u64 {
+        if depth == 0 {
+            return 1;
+        }
+        let mut sequences = 0;
+        for step in pair.steps(8) {
+            if may(&step) {
+                let mut next = pair.clone();
+                next.take(step);
+                sequences += walk(&next, depth - 1, may);
+            }
+        }
+        sequences
+    }
+    for policy in POLICIES {
+        for max in [1, 2, 9] {
+            let pair = Pair::new(policy, max, 1).with_ticket(u32::MAX);
+            let (depth, least) = if cfg!(miri) { (3, 10) } else { (7, 1000) };
+            assert!(walk(&pair, depth, is_plain) > least);
+            let (depth, least) = if cfg!(miri) { (2, 5) } else { (5, 1000) };
+            assert!(walk(&pair, depth, |_| true) > least);
+        }
+    }
+}
