@@ -71,13 +71,12 @@ async fn main() {
     );
     println!("|---|--:|--:|");
     for policy in [RwLockPolicy::WriterPreferring, RwLockPolicy::TaskFair, RwLockPolicy::PhaseFair] {
-        let row = LocalSet::new().run_until(async {
-            let (read, reads) = longest_wait(policy, Side::Write, Side::Read).await;
-            let (write, writes) = longest_wait(policy, Side::Read, Side::Write).await;
-            println!("| `{policy:?}` | {read} turns, {reads} of {REQUESTS} | {write} turns, {writes} of {REQUESTS} |");
-            (read, write)
-        });
-        let (read, write) = row.await;
+        let tasks = LocalSet::new();
+        let storm_of_writers = tasks.run_until(longest_wait(policy, Side::Write, Side::Read));
+        let (read, reads) = storm_of_writers.await;
+        let storm_of_readers = tasks.run_until(longest_wait(policy, Side::Read, Side::Write));
+        let (write, writes) = storm_of_readers.await;
+        println!("| `{policy:?}` | {read} turns, {reads} of {REQUESTS} | {write} turns, {writes} of {REQUESTS} |");
         // Whoever queues is passed by nobody that comes later, or only by a batch that has begun.
         assert!(write <= STORM + 1, "a writer waits for those inside");
         match policy {

@@ -18,8 +18,8 @@ mod embassy {
 }
 
 // What the documentation promises.
-const _: () = assert!(size_of::<fifo::Mutex<Raw, ()>>() == 12);
-const _: () = assert!(size_of::<fifo::RwLock<Raw, ()>>() == 40);
+const _: () = assert!(size_of::<fifo::Mutex<Raw, ()>>() == 16);
+const _: () = assert!(size_of::<fifo::RwLock<Raw, ()>>() == 48);
 
 static OUR_MUTEX: fifo::Mutex<Raw, u32> = fifo::Mutex::new(0);
 static EMBASSYS_MUTEX: embassy::Mutex<Raw, u32> = embassy::Mutex::new(0);

@@ -2,7 +2,7 @@
 //! owns the mutex, and the other one's turn comes.
 
 use crate::platform::Std;
-use crate::test_tools::{Data, Woken, finish, model, model_of_three, poll};
+use crate::test_tools::{Data, Woken, finish, model, poll};
 use core::pin::Pin;
 use loom::sync::Arc;
 use loom::thread;
@@ -145,27 +145,24 @@ fn loom_r2_claim_and_drop_against_rescue() {
 /// R2: the claim, and two of the task's other futures that have noticed the same grant.
 #[test]
 fn loom_r2_claim_against_two_rescues() {
-    model_of_three(|| {
+    model(|| {
         let woken = Woken::new();
-        let (mutex, granted, mut other) = abandoned(&woken);
+        let (mutex, mut granted, mut other) = abandoned(&woken);
         let mut another = turn(&mutex);
         assert!(poll(another.as_mut(), &woken).is_pending(), "noticed, not robbed");
-        let poll_once = |mut turn: Turn| {
+        let claimer = {
             let woken = woken.clone();
             thread::spawn(move || {
-                let ready = poll(turn.as_mut(), &woken).is_ready();
-                (!ready).then_some(turn)
+                let claimed = poll(granted.as_mut(), &woken).is_ready();
+                (!claimed).then_some(granted)
             })
         };
-        let threads = [poll_once(granted), poll_once(another)];
-        let rescued = poll(other.as_mut(), &woken).is_ready();
-        let mut waiting: Vec<Turn> = threads.into_iter().filter_map(|thread| thread.join().unwrap()).collect();
-        assert!(waiting.len() < 2 || rescued, "nobody owns it");
-        if !rescued {
-            waiting.push(other);
-        }
-        // In whatever order they stand now: each is served, polled as often as it takes.
-        for _ in 0..waiting.len() {
+        let rescued = [&mut other, &mut another].map(|turn| poll(turn.as_mut(), &woken).is_ready());
+        let mut waiting: Vec<Turn> = claimer.join().unwrap().into_iter().collect();
+        assert!(waiting.is_empty() || rescued[0], "nobody owns it");
+        waiting.extend([other, another].into_iter().zip(rescued).filter(|(_, ready)| !ready).map(|(turn, _)| turn));
+        // In whatever order they stand now, each is served.
+        for _ in 0..3 {
             waiting.retain_mut(|turn| poll(turn.as_mut(), &woken).is_pending());
         }
         assert!(waiting.is_empty(), "a turn was lost");
