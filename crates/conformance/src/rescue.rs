@@ -1,6 +1,6 @@
 //! The rescue: R1 to R8 and R10 (`docs/RULES.md`). R9 is about time: [`rescue_timed`](crate::rescue_timed).
 //!
-//! A task is a waker ([`Actor`](fixture::Actor)), with as many futures as a rule needs: *parked* is one that is granted
+//! A task is a waker (`Actor`), with as many futures as a rule needs: *parked* is one that is granted
 //! and that its task does not poll.
 
 mod cross;

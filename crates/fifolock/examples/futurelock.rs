@@ -2,9 +2,9 @@
 //!
 //! The same program on tokio's mutex and on fifolock's. `cargo run -p fifolock --example futurelock --features tokio`
 
-use std::future::Future;
-use std::pin::pin;
-use std::time::Duration;
+use core::future::Future;
+use core::pin::pin;
+use core::time::Duration;
 
 /// How long the other branch of the `select!` takes to become ready, and the holder to release.
 const TICK: Duration = Duration::from_millis(10);

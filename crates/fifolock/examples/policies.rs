@@ -3,9 +3,9 @@
 //! Counted in turns, not in time: how often the others entered between a task's request and its guard. So the table is the
 //! same on every machine. `cargo run -p fifolock --example policies --features tokio`
 
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use fifolock::tokio::{RwLock, RwLockPolicy};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tokio::task::{JoinSet, LocalSet, yield_now};
 
 /// How many tasks make the storm; each locks again as soon as it has let go.
