@@ -110,6 +110,8 @@ struct Numbers {
     number: u32,
     /// The number of the last grant when its task was found to leave one unclaimed; 0 for never.
     strike: u32,
+    /// How many granted waiters are still to be looked at, if the last poll was not the end of a look; else 0.
+    looks: u32,
 }
 
 /// Room for a waker, in its two parts.
@@ -577,7 +579,7 @@ impl WaitQueue {
         waiter.kind.with_mut(|slot| unsafe { *slot = kind });
         // SAFETY: in no ring, so nobody else knows the slot.
         waiter.slot.with_mut(|slot| unsafe { slot.cast::<Slot>().write(Slot::new(waker)) });
-        let numbers = Numbers { number: ticket, strike: 0 };
+        let numbers = Numbers { number: ticket, strike: 0, looks: 0 };
         // SAFETY: I2, as the caller promises.
         waiter.numbers.with_mut(|slot| unsafe { slot.cast::<Numbers>().write(numbers) });
         // SAFETY: pinned, and in no ring.
@@ -742,7 +744,7 @@ pub(crate) unsafe fn replace_waker(waiter: Pin<&Waiter>, waker: Waker) -> Waker 
 pub(crate) enum Found {
     /// There is none.
     Nothing,
-    /// There is one, seen for the first time; or the look was disturbed too often. The task is to be polled once more.
+    /// There is one, seen for the first time; or there are more than one poll looks at. The task is to be polled once more.
     Suspect,
     /// There is one, and the task has been polled since it was found, without claiming it.
     Abandoned(Node),
@@ -753,6 +755,8 @@ pub(crate) enum Found {
 /// How far a poll has come that looks for a grant of its own task. Members are known by the numbers of their grants.
 #[derive(Debug, Default)]
 pub(crate) struct Look {
+    /// How many sections it has taken.
+    sections: u32,
     /// How often it has begun.
     begun: u32,
     /// The member that it began with.
@@ -798,8 +802,8 @@ pub(crate) fn next_grant(grants: &mut u32) -> u32 {
 
 /// How many granted waiters one section looks at.
 pub(crate) const LOOK_BATCH: u32 = 32;
-/// How often a look begins anew, because others look or leave at the same time, before its task is woken to look again.
-const LOOK_BEGINNINGS: u32 = 32;
+/// How many sections one poll looks in, before its task is woken to look on.
+pub(crate) const LOOK_SECTIONS: u32 = 32;
 
 /// The granted readers that have not claimed their shares yet.
 #[derive(Debug)]
@@ -852,12 +856,14 @@ impl GrantedSet {
         let Some(first) = self.0.head() else { return Found::Nothing };
         // SAFETY: I2: the head is linked.
         let number = unsafe { first.number() };
+        // SAFETY: I2, by who has the future.
+        let Numbers { strike, looks, .. } = unsafe { waiter.numbers() };
         if number != look.next {
-            if look.begun == LOOK_BEGINNINGS {
-                return Found::Suspect;
-            }
-            *look = Look { begun: look.begun + 1, from: number, left: most, next: number };
+            // The rest of the last poll's, if nobody was granted since.
+            let left = if look.begun == 0 && looks > 0 && strike == latest { looks } else { most };
+            *look = Look { begun: look.begun + 1, from: number, left, next: number, ..*look };
         }
+        look.sections += 1;
         let mut node = first;
         // Not always as many: two that look in turn would each see every second batch, and never the others.
         for _ in 0..LOOK_BATCH - (look.begun - 1) % 8 {
@@ -866,6 +872,8 @@ impl GrantedSet {
             // SAFETY: I2: linked here.
             if found != Found::Nothing && is_of_use(unsafe { node.kind() }) {
                 // The next look begins with it.
+                // SAFETY: I2.
+                unsafe { waiter.update(|numbers| numbers.looks = 0) };
                 return found;
             }
             // SAFETY: I1: linked here, so its neighbour is.
@@ -875,11 +883,20 @@ impl GrantedSet {
             // SAFETY: I2: linked here.
             look.next = unsafe { next.number() };
             if look.left == 0 || look.next == look.from {
+                // SAFETY: I2.
+                unsafe { waiter.update(|numbers| numbers.looks = 0) };
                 return Found::Nothing;
             }
             node = next;
         }
-        Found::More
+        if look.sections < LOOK_SECTIONS {
+            return Found::More;
+        }
+        // What is unclaimed now was there at this poll. A look that others have disturbed begins anew.
+        let left = if look.begun == 1 { look.left } else { 0 };
+        // SAFETY: I2.
+        unsafe { waiter.update(|numbers| (numbers.strike, numbers.looks) = (latest, left)) };
+        Found::Suspect
     }
 }
 

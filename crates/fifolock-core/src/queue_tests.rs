@@ -726,7 +726,8 @@ fn look_on(bench: &mut Bench, i: usize, most: usize) -> (usize, Option<usize>) {
 }
 
 const BATCH: usize = LOOK_BATCH as usize;
-const MANY: usize = 32 * BATCH;
+/// The most that one poll looks at.
+const MANY: usize = LOOK_SECTIONS as usize * BATCH;
 
 #[test]
 fn r_a_grant_is_suspect_first_and_then_abandoned() {
@@ -862,7 +863,9 @@ fn r_a_look_ends_if_there_is_nothing() {
             for _ in 0..2 {
                 let (polls, found) = look_on(&mut bench, *members, most);
                 assert_eq!(found, None);
-                assert_eq!(polls, 1, "{members}, {most}");
+                // Shares that have been claimed count when there are more than one poll looks at.
+                let most_polls = if *members <= MANY { 1 } else { most.max(*members).div_ceil(MANY) };
+                assert!(polls <= most_polls, "{polls} polls look at {members}, {most}");
             }
         }
     }
@@ -1040,4 +1043,45 @@ fn r_a_look_that_is_always_disturbed_ends() {
         }
         let _ = bench.look_in_section(lookers[1], 3 * BATCH, &mut Look::default());
     }
+}
+
+/// More than one poll looks at: each poll goes on behind the last one.
+#[test]
+#[cfg_attr(miri, ignore = "too many")]
+fn r_a_poll_looks_at_a_bounded_number_and_the_next_one_goes_on() {
+    for own in [0, MANY - 1, MANY, MANY + 40, 2 * MANY] {
+        let mut granted = vec![0; 2 * MANY + 1];
+        granted[own] = 1;
+        let mut bench = bench_of(&granted, &[1]);
+        let looker = granted.len();
+        // In the first poll it is suspect; what a later poll comes to was there at the first.
+        assert_eq!(look_on(&mut bench, looker, looker), ((own / MANY + 1).max(2), Some(own)));
+    }
+}
+
+/// Its wake has come together with the wake to look on.
+#[test]
+#[cfg_attr(miri, ignore = "too many")]
+fn r_a_grant_that_comes_between_the_polls_of_a_look_is_found() {
+    let mut bench = bench_of(&[0; MANY + 1], &[1]);
+    let looker = MANY + 1;
+    assert_eq!(bench.look(looker, MANY + 1), Found::Suspect);
+    let joined = join(&mut bench, looker);
+    assert_eq!(look_on(&mut bench, looker, MANY + 2).1, Some(joined));
+}
+
+/// The rest of a look that was cut off is not the measure of the next one.
+#[test]
+#[cfg_attr(miri, ignore = "too many")]
+fn r_the_rest_of_a_look_is_forgotten_after_all_have_claimed() {
+    let mut bench = bench_of(&[0; MANY + 1], &[0, 1]);
+    let looker = MANY + 2;
+    assert_eq!(bench.look(looker, MANY + 1), Found::Suspect);
+    (0..=MANY).for_each(|i| bench.remove(i));
+    assert_eq!(bench.look(looker, 0), Found::Nothing);
+    (0..BATCH).for_each(|_| {
+        join(&mut bench, MANY + 1);
+    });
+    let own = join(&mut bench, looker);
+    assert_eq!(look_on(&mut bench, looker, BATCH + 1).1, Some(own));
 }

@@ -68,7 +68,8 @@
 //! | a share | the write lock, or the other share | the robber has its share; the robbed one is last in its queue |
 //! | write, upgrade | a share | the share is given back; the robbed one is last in its queue; the policy chooses |
 //!
-//! A poll looks at all unclaimed readers, 32 of them in one section.
+//! A section looks at 32 unclaimed readers at the most, a poll at 1,024; if there are more it goes on in the next, for which
+//! it wakes its own task.
 //!
 //! ## Cancellation
 //!

@@ -4,6 +4,9 @@ use super::fixture::{Actor, Fixture, Form, Hidden, NOTES, Op, Target, each_polic
 use fifolock_core::platform::Platform;
 use fifolock_core::rwlock::RwLockPolicy::PhaseFair;
 
+/// The most unclaimed readers that one poll looks at.
+const POLL: usize = 1024;
+
 /// Granted readers that nobody polls: of the tasks that `of` names, or of one that nobody cares for.
 struct Batch<'a> {
     others: Vec<Actor>,
@@ -90,7 +93,8 @@ pub(super) fn r8_none_among_many_is_seen_and_that_is_that<P: Platform>() {
                 for _ in 0..2 {
                     let (polls, guard) = task.drive(waits);
                     assert!(guard.is_none());
-                    assert_eq!(polls, 1, "{size} readers: no poll wakes its own task");
+                    assert!(polls <= size.div_ceil(POLL) + 1, "{size} readers: {polls} polls");
+                    assert!(polls == 1 || size > POLL, "no poll wakes its own task");
                 }
             }
             drop(all);
