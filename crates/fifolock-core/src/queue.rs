@@ -87,6 +87,8 @@ pub struct Waiter {
     links: UnsafeCell<MaybeUninit<Links>>,
     slot: UnsafeCell<MaybeUninit<Slot>>,
     numbers: UnsafeCell<MaybeUninit<Numbers>>,
+    /// How many granted waiters are still to be looked at, if the last poll was not the end of a look; else 0.
+    looks: UnsafeCell<u32>,
     kind: UnsafeCell<Kind>,
     phase: AtomicU8,
     stage: UnsafeCell<Stage>,
@@ -110,8 +112,6 @@ struct Numbers {
     number: u32,
     /// The number of the last grant when its task was found to leave one unclaimed; 0 for never.
     strike: u32,
-    /// How many granted waiters are still to be looked at, if the last poll was not the end of a look; else 0.
-    looks: u32,
 }
 
 /// Room for a waker, in its two parts.
@@ -173,6 +173,7 @@ impl Waiter {
             links: UnsafeCell::new(MaybeUninit::uninit()),
             slot: UnsafeCell::new(MaybeUninit::uninit()),
             numbers: UnsafeCell::new(MaybeUninit::uninit()),
+            looks: UnsafeCell::new(0),
             kind: UnsafeCell::new(Kind::Write),
             phase: AtomicU8::new(WAITING),
             stage: UnsafeCell::new(Stage::Idle),
@@ -579,7 +580,7 @@ impl WaitQueue {
         waiter.kind.with_mut(|slot| unsafe { *slot = kind });
         // SAFETY: in no ring, so nobody else knows the slot.
         waiter.slot.with_mut(|slot| unsafe { slot.cast::<Slot>().write(Slot::new(waker)) });
-        let numbers = Numbers { number: ticket, strike: 0, looks: 0 };
+        let numbers = Numbers { number: ticket, strike: 0 };
         // SAFETY: I2, as the caller promises.
         waiter.numbers.with_mut(|slot| unsafe { slot.cast::<Numbers>().write(numbers) });
         // SAFETY: pinned, and in no ring.
@@ -856,8 +857,10 @@ impl GrantedSet {
         let Some(first) = self.0.head() else { return Found::Nothing };
         // SAFETY: I2: the head is linked.
         let number = unsafe { first.number() };
-        // SAFETY: I2, by who has the future.
-        let Numbers { strike, looks, .. } = unsafe { waiter.numbers() };
+        // SAFETY: I2.
+        let strike = unsafe { waiter.numbers() }.strike;
+        // SAFETY: I2.
+        let looks = waiter.looks.with(|looks| unsafe { *looks });
         if number != look.next {
             // The rest of the last poll's, if nobody was granted since.
             let left = if look.begun == 0 && looks > 0 && strike == latest { looks } else { most };
@@ -873,7 +876,7 @@ impl GrantedSet {
             if found != Found::Nothing && is_of_use(unsafe { node.kind() }) {
                 // The next look begins with it.
                 // SAFETY: I2.
-                unsafe { waiter.update(|numbers| numbers.looks = 0) };
+                waiter.looks.with_mut(|looks| unsafe { *looks = 0 });
                 return found;
             }
             // SAFETY: I1: linked here, so its neighbour is.
@@ -884,7 +887,7 @@ impl GrantedSet {
             look.next = unsafe { next.number() };
             if look.left == 0 || look.next == look.from {
                 // SAFETY: I2.
-                unsafe { waiter.update(|numbers| numbers.looks = 0) };
+                waiter.looks.with_mut(|looks| unsafe { *looks = 0 });
                 return Found::Nothing;
             }
             node = next;
@@ -895,7 +898,9 @@ impl GrantedSet {
         // What is unclaimed now was there at this poll. A look that others have disturbed begins anew.
         let left = if look.begun == 1 { look.left } else { 0 };
         // SAFETY: I2.
-        unsafe { waiter.update(|numbers| (numbers.strike, numbers.looks) = (latest, left)) };
+        waiter.looks.with_mut(|looks| unsafe { *looks = left });
+        // SAFETY: I2.
+        unsafe { waiter.update(|numbers| numbers.strike = latest) };
         Found::Suspect
     }
 }
