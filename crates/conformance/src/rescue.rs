@@ -41,6 +41,7 @@ rules! { ($) rescue_rules in rescue where Platform:
     r3_readers_of_a_batch_swap_with_one_that_waits_for_room,
     r4_a_share_that_robs_the_write_lock_has_it_at_once,
     r4_a_robbed_writer_goes_to_the_tail,
+    r1_a_grant_that_is_of_no_use_is_not_noted,
     r4_shares_of_the_other_kind_rob_each_other,
     r4_an_upgradable_read_gives_way_to_the_upgrade_that_waits_for_its_task,
     r5_a_write_that_robs_a_share_gives_it_back,

@@ -120,8 +120,8 @@ struct Slot {
     vtable: AtomicPtr<RawWakerVTable>,
 }
 
-// Ordering of the slot's accesses: Relaxed. Sections order those that matter; a look from outside tells the same task
-// from another by two addresses, which are replaced by others only by that task itself.
+// Ordering of the slot's accesses: Relaxed. Sections order those that matter. A look from outside compares two addresses;
+// those of another waker of the same task, which a rescue may put there at the same time, lead to a section that decides.
 impl Slot {
     #[inline(always)]
     fn new(waker: Waker) -> Self {
@@ -870,10 +870,15 @@ impl GrantedSet {
         let mut node = first;
         // Not always as many: two that look in turn would each see every second batch, and never the others.
         for _ in 0..LOOK_BATCH - (look.begun - 1) % 8 {
-            // SAFETY: members have not claimed.
-            let found = unsafe { find_granted(waiter, node, latest) };
+            // SAFETY: I1: linked here.
+            let member = unsafe { node.waiter() };
             // SAFETY: I2: linked here.
-            if found != Found::Nothing && is_of_use(unsafe { node.kind() }) {
+            let kind = unsafe { node.kind() };
+            // What is of no use is not noted either: the next one is to be seen twice.
+            // SAFETY: one waits, the other was granted: both were queued.
+            if unsafe { waiter.is_of_task(member) } && is_of_use(kind) {
+                // SAFETY: members have not claimed.
+                let found = unsafe { find_granted(waiter, node, latest) };
                 // The next look begins with it.
                 // SAFETY: I2.
                 waiter.looks.with_mut(|looks| unsafe { *looks = 0 });

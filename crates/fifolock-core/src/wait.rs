@@ -237,12 +237,13 @@ fn poll_slow<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, waker: &Waker) -> P
         let mut wakers = A::Wakers::default();
         let mut old = None;
         let step = lock.section(|section| {
-            let mut polled = Polled { waiter, queued, waker, spare: &mut spare, old: &mut old, look: &mut look };
+            let mut polled =
+                Polled { waiter, queued: &mut queued, waker, spare: &mut spare, old: &mut old, look: &mut look };
             poll_in::<A>(section, &mut polled, &mut wakers)
         });
         match step {
             Step::NeedsWaker => spare = Some(waker.clone()),
-            Step::LooksOn => queued = true,
+            Step::LooksOn => {}
             Step::Owner => {
                 waiter.set_done();
                 // Foreign code may panic: then the caller is the owner no more.
@@ -269,7 +270,7 @@ fn poll_slow<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, waker: &Waker) -> P
 /// What a section takes from the poll that it is for, and leaves to it.
 struct Polled<'a> {
     waiter: Pin<&'a Waiter>,
-    queued: bool,
+    queued: &'a mut bool,
     waker: &'a Waker,
     /// A clone of the waker, to be dropped outside if it is not used.
     spare: &'a mut Option<Waker>,
@@ -282,17 +283,18 @@ struct Polled<'a> {
 #[inline(always)]
 fn poll_in<A: Acquisition>(section: &mut A::Section<'_>, polled: &mut Polled<'_>, wakers: &mut A::Wakers) -> Step {
     let Polled { waiter, queued, waker, spare, old, look } = polled;
-    let (waiter, queued) = (*waiter, *queued);
-    if A::own(section, waiter, queued) {
+    let waiter = *waiter;
+    if A::own(section, waiter, **queued) {
         return Step::Owner;
     }
-    if !queued {
+    if !**queued {
         let Some(waker) = spare.take() else { return Step::NeedsWaker };
         // SAFETY: I1, I2: in a section, by the polled future, whose drop unlinks it.
         if let Err(TooMany(full, waker)) = unsafe { A::enqueue(section, waiter, waker) } {
             **spare = Some(waker);
             return Step::Full(full);
         }
+        **queued = true;
     } else if !waiter.will_wake(waker) {
         let Some(waker) = spare.take() else { return Step::NeedsWaker };
         // SAFETY: I2, I3: in a section, by the polled future; queued and not granted, so it waits.

@@ -36,8 +36,11 @@ impl Wakers {
     /// [`WAKE_BATCH`].
     #[inline(always)]
     pub(crate) fn push(&mut self, waker: Waker) {
-        let pushed = self.chunk.push(waker);
-        debug_assert!(pushed.is_ok(), "a section granted more than a batch");
+        if let Err(waker) = self.chunk.push(waker) {
+            debug_assert!(false, "a section granted more than a batch");
+            // Not dropped in a section: that is foreign code.
+            mem::forget(waker);
+        }
     }
 
     /// Wakes all of them, and all that `refill` puts there after them, before it returns or unwinds.
@@ -46,6 +49,7 @@ impl Wakers {
     /// being woken: the rest is woken during the unwinding. (A second panic then aborts, as everywhere in Rust.)
     #[inline(always)]
     pub(crate) fn wake_all(&mut self, refill: impl FnMut(&mut Self)) {
+        debug_assert!(!self.more || !self.chunk.is_empty(), "nobody would go on");
         if !self.chunk.is_empty() {
             let mut batch = Batch { wakers: self, refill };
             batch.run();

@@ -103,6 +103,26 @@ pub(super) fn r4_a_robbed_writer_goes_to_the_tail<P: Platform>() {
     });
 }
 
+/// A grant that it would not help to rob says nothing of another one.
+pub(super) fn r1_a_grant_that_is_of_no_use_is_not_noted<P: Platform>() {
+    each_policy::<P>(|fixture, _| {
+        let task = Actor::new();
+        let held = fixture.hold(Op::Write);
+        let mut read = task.queue(fixture.op(Op::Read));
+        let mut first = task.queue(fixture.op(Op::Upgradable));
+        let mut second = task.queue(fixture.op(Op::Upgradable));
+        drop(held);
+        // All are polled in this round, the last one first.
+        task.pending(&mut second);
+        task.woken();
+        drop((task.ready(&mut first), task.ready(&mut read)));
+        drop(task.served(&mut second));
+        drop((read, first, second));
+        fixture.assert_free();
+        assert_eq!(task.kept(), 0);
+    });
+}
+
 pub(super) fn r4_shares_of_the_other_kind_rob_each_other<P: Platform>() {
     each_policy::<P>(|fixture, _| {
         for (robbed, robber) in [(Op::Read, Op::Upgradable), (Op::Upgradable, Op::Read)] {

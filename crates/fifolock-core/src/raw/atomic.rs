@@ -62,10 +62,8 @@ impl AtomicWord {
         }
         // Ordering: Acquire, pairs with the Release in `try_release`, `leave` and `leave_and_look`: the section sees
         // the queue as earlier sections left it, and what released owners wrote.
-        self.0
-            .compare_exchange(word, BUSY, Ordering::Acquire, Ordering::Relaxed)
-            .is_ok()
-            .then_some(Word::from_ptr(word))
+        // The word as the exchange has found it: the guess may be an earlier pointer to the same address.
+        self.0.compare_exchange(word, BUSY, Ordering::Acquire, Ordering::Relaxed).ok().map(Word::from_ptr)
     }
 
     /// Ends a section where nobody can be parked.
