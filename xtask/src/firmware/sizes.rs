@@ -38,7 +38,8 @@ fifolock's share has a part that comes once, and a smaller one for each place th
 place: its `lock` is an `async fn` that is compiled where it is awaited, and there is little to share, since its mutex is a
 flag and the waker of whoever asked last; those displaced are woken to ask again. What comes once here is the queue:
 
-- `poll_slow`: a waiter is linked behind the others, keeps its place when its waker changes, and claims what it was granted;
+- `poll_slow`: a waiter is linked behind the others, keeps its place when its waker changes, claims what it was
+  granted, and takes over a grant that its own task has left unclaimed (half of it);
 - `release_slow`: the first waiter is taken out, becomes the owner, and is woken alone;
 - `claim_or_leave`, `leave_queued`: a waiter that times out or is dropped leaves from anywhere in the queue; where it had
   been granted, the lock is passed on;
