@@ -246,9 +246,8 @@ impl RwState {
     ///
     /// | | passes |
     /// |---|---|
-    /// | `Read` | readers for whom there is no room yet (so there is none for it either), upgradable readers |
-    /// | `Upgradable` | the same readers |
-    /// | `Write` | nobody |
+    /// | `Read` | upgradable readers that wait for another upgradable reader |
+    /// | `Upgradable`, `Write` | nobody |
     /// | `Upgrade` | everybody |
     ///
     /// Under the task-fair policy only an upgrade passes anybody.
