@@ -50,11 +50,13 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # futures_lite::future::block_on(async {
     /// # use fifolock_core::{RwLock, platform::Local, rwlock::RwLockUpgradableReadGuard};
     /// let cache = RwLock::<Option<u32>, Local>::new(None);
-    /// let guard = cache.upgradable_read().await;
-    /// if guard.is_none() {
-    ///     // Other readers may look meanwhile; no other task can fill it.
-    ///     let value = 42;
-    ///     *RwLockUpgradableReadGuard::upgrade(guard).await = Some(value);
+    /// {
+    ///     let guard = cache.upgradable_read().await;
+    ///     if guard.is_none() {
+    ///         // Other readers may look meanwhile; no other task can fill it.
+    ///         let value = 42;
+    ///         *RwLockUpgradableReadGuard::upgrade(guard).await = Some(value);
+    ///     }
     /// }
     /// assert_eq!(cache.into_inner(), Some(42));
     /// # });
