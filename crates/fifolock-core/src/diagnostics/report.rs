@@ -7,7 +7,7 @@ use crate::state::mutex::MutexState;
 use crate::state::rwlock::RwState;
 use core::fmt;
 use core::panic::Location;
-use core::ptr::NonNull;
+use core::ptr::{self, NonNull};
 use heapless::Vec;
 
 /// Call sites of readers that have claimed their shares, readers that have not, and the upgradable one.
@@ -94,7 +94,8 @@ impl LockReport {
             waiters: Vec::new(),
             queued: [(LockKind::Mutex, state.queued as usize), NOBODY, NOBODY, NOBODY],
         };
-        report.hold_alone(LockKind::Mutex, state.granted(), holder);
+        let granted = if state.is_held() { state.granted() } else { ptr::null_mut() };
+        report.hold_alone(LockKind::Mutex, granted, holder);
         report.wait(queue.places().map(|(_, place)| (LockKind::Mutex, place)));
         report
     }
