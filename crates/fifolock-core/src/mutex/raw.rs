@@ -106,7 +106,7 @@ impl<R: RawLock> RawMutex<R> {
 impl<R: RawLock> Acquisition for RawMutex<R> {
     type Section<'s> = Section<'s>;
     type Wakers = Option<Waker>;
-    const SHORTCUTS: bool = R::SHORTCUTS;
+    const SHORTCUTS: bool = Recorded::<R>::SHORTCUTS;
 
     #[inline(always)]
     fn section<T>(&self, f: impl FnOnce(&mut Section<'_>) -> T) -> T {

@@ -397,7 +397,7 @@ impl<'a, R: RawLock, S: Side> Access<'a, R, S> {
 }
 
 impl<R: RawLock, S: Side> Acquisition for Access<'_, R, S> {
-    const SHORTCUTS: bool = R::SHORTCUTS;
+    const SHORTCUTS: bool = Recorded::<R>::SHORTCUTS;
     type Section<'s> = Section<'s>;
     type Wakers = Wakers;
 
