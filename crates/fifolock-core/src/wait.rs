@@ -184,14 +184,14 @@ fn first_after_all<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, unused: Optio
     if !entered {
         QueueFull.panic();
     }
-    now_owner(lock, waiter, unused)
+    now_owner(lock, waiter, || drop(unused))
 }
 
-/// The caller has just become the owner. Foreign code may panic: then it is the owner no more.
-fn now_owner<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, unused: impl Sized) -> Poll<()> {
+/// The caller has just become the owner. Should the foreign code panic that is still to run, it is the owner no more.
+fn now_owner<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, foreign: impl FnOnce()) -> Poll<()> {
     waiter.set_done();
     let owner = OnUnwind(|| lock.release(waiter.place()));
-    drop(unused);
+    foreign();
     mem::forget(owner);
     Poll::Ready(())
 }
@@ -245,13 +245,10 @@ fn poll_slow<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, waker: &Waker) -> P
             Step::NeedsWaker => spare = Some(waker.clone()),
             Step::LooksOn => {}
             Step::Owner => {
-                waiter.set_done();
-                // Foreign code may panic: then the caller is the owner no more.
-                let owner = OnUnwind(|| lock.release(waiter.place()));
-                lock.wake_all(&mut wakers);
-                drop((old, spare));
-                mem::forget(owner);
-                return Poll::Ready(());
+                return now_owner(lock, waiter, || {
+                    lock.wake_all(&mut wakers);
+                    drop((old, spare));
+                });
             }
             Step::Wait => {
                 lock.wake_all(&mut wakers);
