@@ -50,6 +50,8 @@ rules! { ($) rescue_rules in rescue where Platform:
     r5_a_write_robs_every_share_of_its_task,
     r5_an_upgrade_robs_a_share,
     r5_an_upgrade_robs_every_share_of_its_task,
+    r5_a_parked_read_stands_behind_an_upgradable_read_of_its_task,
+    r5_a_read_that_stands_in_line_may_leave_and_rob,
     r6_children_polled_in_one_order_keep_theirs,
     r6_children_polled_in_another_order_each_round_are_all_served,
     r7_a_bystander_has_its_turn,

@@ -64,13 +64,15 @@ pub(crate) enum Kind {
     Write,
     /// The same, by who holds the upgradable share.
     Upgrade,
+    /// A share, by a reader that a rescue has put in line with those who are served one by one.
+    ReadInLine,
 }
 
 impl Kind {
     /// Whether it ends in a share that others may have beside it.
     #[inline(always)]
     pub(crate) fn is_shared(self) -> bool {
-        matches!(self, Self::Read | Self::Upgradable)
+        matches!(self, Self::Read | Self::Upgradable | Self::ReadInLine)
     }
 }
 
@@ -278,9 +280,18 @@ impl Waiter {
     ///
     /// In a section.
     #[inline(always)]
-    unsafe fn kind(&self) -> Kind {
+    pub(crate) unsafe fn kind(&self) -> Kind {
         // SAFETY: I2, as the caller promises.
         self.kind.with(|kind| unsafe { *kind })
+    }
+
+    /// # Safety
+    ///
+    /// In a section.
+    #[inline(always)]
+    unsafe fn set_kind(&self, to: Kind) {
+        // SAFETY: I2, as the caller promises.
+        self.kind.with_mut(|kind| unsafe { *kind = to });
     }
 
     /// The ticket that the waiter was queued with.
@@ -359,6 +370,17 @@ impl Node {
         let waiter = unsafe { self.waiter() };
         // SAFETY: as the caller promises.
         unsafe { waiter.kind() }
+    }
+
+    /// # Safety
+    ///
+    /// In a section; the waiter is queued, or granted and not claimed.
+    #[inline(always)]
+    pub(crate) unsafe fn set_kind(self, to: Kind) {
+        // SAFETY: as the caller promises.
+        let waiter = unsafe { self.waiter() };
+        // SAFETY: as the caller promises.
+        unsafe { waiter.set_kind(to) };
     }
 
     /// The number of the waiter's grant.
@@ -577,7 +599,7 @@ impl WaitQueue {
         debug_assert_eq!(waiter.stage(), Stage::Idle, "a waiter queues once");
         waiter.set_stage(Stage::Queued);
         // SAFETY: I2, as the caller promises.
-        waiter.kind.with_mut(|slot| unsafe { *slot = kind });
+        unsafe { waiter.set_kind(kind) };
         // SAFETY: in no ring, so nobody else knows the slot.
         waiter.slot.with_mut(|slot| unsafe { slot.cast::<Slot>().write(Slot::new(waker)) });
         let numbers = Numbers { number: ticket, strike: 0 };
@@ -587,13 +609,13 @@ impl WaitQueue {
         unsafe { self.link(Node::of(waiter), kind) };
     }
 
-    /// A granted waiter waits again, with the waker to wake it by.
+    /// A granted waiter waits again, for this, with the waker to wake it by.
     ///
     /// # Safety
     ///
     /// In a section of the waiter's lock; it is granted and not claimed, and in no ring.
     #[inline(always)]
-    pub(crate) unsafe fn push_robbed(&mut self, node: Node, waker: Waker, ticket: u32) {
+    pub(crate) unsafe fn push_robbed(&mut self, node: Node, waker: Waker, ticket: u32, kind: Kind) {
         // SAFETY: as the caller promises: unclaimed, so its future has not ended.
         let waiter = unsafe { node.waiter() };
         debug_assert!(waiter.is_granted(), "only a granted waiter can be robbed");
@@ -604,7 +626,7 @@ impl WaitQueue {
         // SAFETY: I2, as the caller promises.
         unsafe { waiter.update(|numbers| numbers.number = ticket) };
         // SAFETY: I2, as the caller promises.
-        let kind = unsafe { node.kind() };
+        unsafe { waiter.set_kind(kind) };
         // SAFETY: pinned, and in no ring.
         unsafe { self.link(node, kind) };
     }
@@ -704,7 +726,7 @@ impl WaitQueue {
     /// # Safety
     ///
     /// In a section, by who has the waiter's future exclusively; the waiter is linked in this queue and never waits
-    /// again; `robbed` is granted and not claimed, of the same kind, and in no ring.
+    /// again; `robbed` is granted and not claimed, in no ring, and may wait for the same.
     #[inline(always)]
     pub(crate) unsafe fn trade(&mut self, waiter: Pin<&Waiter>, robbed: Node) {
         // SAFETY: unclaimed, so its future has not ended.
@@ -718,6 +740,10 @@ impl WaitQueue {
         let ticket = unsafe { waiter.ticket() };
         // SAFETY: I2.
         unsafe { other.update(|numbers| numbers.number = ticket) };
+        // SAFETY: I2.
+        let kind = unsafe { waiter.kind() };
+        // SAFETY: I2.
+        unsafe { other.set_kind(kind) };
         // Ordering: Relaxed, as in `grant_first`.
         other.phase.store(WAITING, Ordering::Relaxed);
         // SAFETY: one is linked here, the other in no ring.

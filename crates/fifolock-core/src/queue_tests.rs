@@ -116,8 +116,11 @@ impl Bench {
 
     /// A granted member waits again.
     fn push_robbed(&mut self, robbed: usize, waker: Waker, ticket: u32) {
+        let node = self.members[robbed].node();
         // SAFETY: one section; the tests name a member that is granted and in no ring.
-        unsafe { self.queue.push_robbed(self.members[robbed].node(), waker, ticket) };
+        let kind = unsafe { node.kind() };
+        // SAFETY: as above.
+        unsafe { self.queue.push_robbed(node, waker, ticket, kind) };
     }
 
     fn ticket(&self, i: usize) -> u32 {

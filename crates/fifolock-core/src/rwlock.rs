@@ -781,7 +781,7 @@ pub struct RwLockState {
     pub writer: bool,
     /// Readers that wait.
     pub waiting_readers: usize,
-    /// Readers that wait for an upgradable guard.
+    /// Readers that wait for an upgradable guard, and readers that a rescue has put in line with them.
     pub waiting_upgradable: usize,
     /// Writers that wait, and the reader that waits for its upgrade.
     pub waiting_writers: usize,

@@ -1,6 +1,6 @@
 //! Operations of different kinds (R4, R5), under each policy.
 
-use super::fixture::{Actor, Fixture, Hidden, Op, each_policy};
+use super::fixture::{Actor, Case, Fixture, Hidden, Op, each_policy};
 use fifolock_core::RwLock;
 use fifolock_core::platform::Platform;
 use fifolock_core::rwlock::RwLockPolicy::{PhaseFair, TaskFair, WriterPreferring};
@@ -330,4 +330,137 @@ fn upgrade_robs<P: Platform>(fixture: &Fixture<P>, shares: usize) {
         drop(upgrade);
         fixture.assert_free();
     }
+}
+
+/// A task has parked reads and waits for the upgradable share, which another task has. Neither that one's release nor its
+/// upgrade waits for a read that nobody polls.
+pub(super) fn r5_a_parked_read_stands_behind_an_upgradable_read_of_its_task<P: Platform>() {
+    each_policy::<P>(|fixture, _| {
+        for (parked, ends) in [(1, End::Upgrade), (3, End::Upgrade), (1, End::Release), (2, End::Release)] {
+            behind_another_upgradable_reader(fixture, parked, ends, Seen::Before);
+            behind_another_upgradable_reader(fixture, parked, ends, Seen::After);
+        }
+    });
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Release,
+    Upgrade,
+}
+
+/// Whether the task's upgradable read is queued before its reads are granted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Seen {
+    Before,
+    After,
+}
+
+fn behind_another_upgradable_reader<P: Platform>(fixture: &Fixture<P>, parked: usize, ends: End, seen: Seen) {
+    let _case = Case((parked, ends, seen));
+    let (task, other, newcomer) = (Actor::new(), Actor::new(), Actor::new());
+    let lock: &RwLock<u32, P> = &fixture.rwlock;
+    let held = lock.try_write().expect("free");
+    let mut reads: Vec<_> = (0..parked).map(|_| task.queue(fixture.op(Op::Read))).collect();
+    let mut waits = (seen == Seen::Before).then(|| task.queue(fixture.op(Op::Upgradable)));
+    let upgradable = RwLockWriteGuard::downgrade_to_upgradable(held);
+    let mut waits = waits.take().unwrap_or_else(|| fixture.op(Op::Upgradable));
+    let (polls, guard) = task.drive(&mut waits);
+    assert!(guard.is_none() && polls <= 2 * (parked + 1), "{polls} polls");
+    assert_eq!(state(fixture).0, 1, "the parked shares are given back: {:?}", state(fixture));
+    assert_eq!(fixture.waiting(), parked + 1);
+    for share in &mut reads {
+        let (polls, guard) = task.drive(share);
+        assert!(guard.is_none() && polls == 1, "it waits behind the one that its task waits for");
+    }
+    if fixture.rwlock.policy() != TaskFair {
+        drop(newcomer.ready(&mut fixture.op(Op::Read)));
+    }
+    match ends {
+        End::Release => drop(upgradable),
+        End::Upgrade => {
+            let mut upgrade = Box::pin(RwLockUpgradableReadGuard::upgrade(upgradable));
+            drop(other.ready(&mut upgrade));
+        }
+    }
+    assert_eq!(task.woken(), 1 + parked, "one grant, one wake");
+    assert_eq!(state(fixture), (1 + parked, false, 0, 0, 0));
+    drop(task.ready(&mut waits));
+    reads.iter_mut().for_each(|share| drop(task.ready(share)));
+    drop((reads, waits));
+    fixture.assert_free();
+    assert_eq!(task.kept(), 0);
+}
+
+/// Such a read that leaves, is passed by, or is robbed again, is taken out of the line that it stands in.
+pub(super) fn r5_a_read_that_stands_in_line_may_leave_and_rob<P: Platform>() {
+    each_policy::<P>(|fixture, policy| {
+        for way in 0..4 {
+            let _case = Case(way);
+            let (task, other, writer) = (Actor::new(), Actor::new(), Actor::new());
+            let held = fixture.hold(Op::Write);
+            let mut parked = task.queue(fixture.op(Op::Read));
+            let mut upgradable = other.queue(fixture.op(Op::Upgradable));
+            drop(held);
+            let guard = other.served(&mut upgradable);
+            let mut waits = fixture.op(Op::Upgradable);
+            assert!(task.drive(&mut waits).1.is_none());
+            assert_eq!((state(fixture).0, fixture.waiting()), (1, 2));
+            match way {
+                // It leaves.
+                0 => drop(parked),
+                // Who it stands behind leaves: nothing keeps it out then, and it is granted before the drop returns.
+                1 => {
+                    drop(waits);
+                    drop(task.served(&mut parked));
+                    drop((guard, parked, upgradable));
+                    fixture.assert_free();
+                    continue;
+                }
+                // A writer comes after both, and has its turn after them.
+                2 => {
+                    let mut write = writer.queue(fixture.op(Op::Write));
+                    drop(guard);
+                    assert_eq!(task.woken(), 2);
+                    drop(task.ready(&mut waits));
+                    assert_eq!(writer.woken(), 0, "a share is still unclaimed");
+                    drop(task.ready(&mut parked));
+                    drop(writer.served(&mut write));
+                    drop((parked, waits, upgradable, write));
+                    fixture.assert_free();
+                    continue;
+                }
+                // It robs another read of its task, which takes its place.
+                _ => {
+                    if policy == TaskFair {
+                        // There a newcomer waits its turn: nothing to rob.
+                        drop((parked, waits, guard, upgradable));
+                        fixture.assert_free();
+                        continue;
+                    }
+                    let mut write = writer.queue(fixture.op(Op::Write));
+                    let mut second = task.queue(fixture.op(Op::Read));
+                    drop(write);
+                    assert_eq!(task.woken(), 1, "{:?}", state(fixture));
+                    let (_, won) = task.drive(&mut parked);
+                    drop(won.expect("a read of its task is unclaimed"));
+                    let (polls, none) = task.drive(&mut second);
+                    assert!(none.is_none() && polls == 1, "it stands where the other one stood");
+                    drop(guard);
+                    assert_eq!(task.woken(), 2);
+                    drop((task.ready(&mut waits), task.ready(&mut second)));
+                    write = fixture.op(Op::Write);
+                    drop(writer.ready(&mut write));
+                    drop((parked, second, waits, upgradable, write));
+                    fixture.assert_free();
+                    continue;
+                }
+            }
+            drop(guard);
+            drop(task.served(&mut waits));
+            drop((waits, upgradable));
+            fixture.assert_free();
+            assert_eq!(task.kept(), 0);
+        }
+    });
 }

@@ -178,7 +178,7 @@ const NOBODY: (LockKind, usize) = (LockKind::Mutex, 0);
 
 fn lock_kind(kind: Kind) -> LockKind {
     match kind {
-        Kind::Read => LockKind::Read,
+        Kind::Read | Kind::ReadInLine => LockKind::Read,
         Kind::Upgradable => LockKind::UpgradableRead,
         Kind::Write => LockKind::Write,
         Kind::Upgrade => LockKind::Upgrade,

@@ -96,6 +96,10 @@ impl Section<'_> {
                         self.holders.granted(kind);
                         return;
                     }
+                    if kind == Kind::ReadInLine {
+                        // SAFETY: granted in this section.
+                        unsafe { waiter.set_kind(Kind::Read) };
+                    }
                     // SAFETY: I1: granted in this section, so alive, and in no queue.
                     unsafe { self.granted_readers.insert(waiter) };
                 }
@@ -129,10 +133,12 @@ impl Section<'_> {
     unsafe fn find_share<S: Side>(&mut self, waiter: Pin<&Waiter>, look: &mut Look) -> Found {
         // SAFETY: I2: in a section; it waits.
         let ticket = unsafe { waiter.ticket() };
+        // SAFETY: as the caller promises.
+        let robber = unsafe { kind_of::<S>(waiter) };
         let state = self.state;
         let is_of_use = |kind| {
             let mut after = state;
-            after.rob(S::KIND, ticket, kind) != Rob::Nothing
+            after.rob(robber, ticket, kind) != Rob::Nothing
         };
         // SAFETY: as the caller promises.
         unsafe { self.granted_readers.find(waiter, state.readers, state.counts.grants, look, is_of_use) }
@@ -386,6 +392,18 @@ impl Side for UpgradeSide {
     }
 }
 
+/// What a waiter of this side waits for now.
+///
+/// # Safety
+///
+/// In a section; it waits.
+#[inline(always)]
+unsafe fn kind_of<S: Side>(waiter: Pin<&Waiter>) -> Kind {
+    // Only a rescue changes it, and only that of a read.
+    // SAFETY: as the caller promises.
+    if S::KIND == Kind::Read { unsafe { waiter.kind() } } else { S::KIND }
+}
+
 /// Acquiring one side of a lock.
 pub(crate) struct Access<'a, R, S>(&'a RawRwLock<R>, PhantomData<S>);
 
@@ -479,9 +497,11 @@ impl<R: RawLock, S: Side> Acquisition for Access<'_, R, S> {
     fn leave(section: &mut Section<'_>, waiter: Pin<&Waiter>, wakers: &mut Wakers) -> Waker {
         // SAFETY: I2: in a section; it waits.
         let ticket = unsafe { waiter.ticket() };
+        // SAFETY: in a section; it waits.
+        let kind = unsafe { kind_of::<S>(waiter) };
         // SAFETY: I2, I3: in a section; queued and not granted, so linked here. Its stage is `Done`, so it never waits again.
-        let own = unsafe { section.queue_of(S::KIND).leave(waiter) };
-        section.state.leave(S::KIND, ticket);
+        let own = unsafe { section.queue_of(kind).leave(waiter) };
+        section.state.leave(kind, ticket);
         section.holders.left(S::KIND);
         section.admit(wakers);
         own
@@ -492,7 +512,9 @@ impl<R: RawLock, S: Side> Acquisition for Access<'_, R, S> {
         if S::KIND == Kind::Read {
             // SAFETY: I2: in a section; it waits.
             let ticket = unsafe { waiter.ticket() };
-            if section.state.has_share_reserved(ticket) {
+            // SAFETY: in a section; it waits.
+            let kind = unsafe { kind_of::<S>(waiter) };
+            if kind == Kind::Read && section.state.has_share_reserved(ticket) {
                 return Found::Nothing;
             }
         }
@@ -535,13 +557,15 @@ unsafe fn rob<S: Side>(
     // SAFETY: as the caller promises.
     let ticket = unsafe { waiter.ticket() };
     // SAFETY: as the caller promises.
+    let robber = unsafe { kind_of::<S>(waiter) };
+    // SAFETY: as the caller promises.
     let kind = unsafe { robbed.kind() };
     let mut state = section.state;
-    let rob = state.rob(S::KIND, ticket, kind);
+    let rob = state.rob(robber, ticket, kind);
     match rob {
         Rob::Nothing => return Rescue::Waits,
         // Both will wait.
-        Rob::GiveBack(_) if spare.is_none() => return Rescue::NeedsWaker,
+        Rob::GiveBack(..) if spare.is_none() => return Rescue::NeedsWaker,
         _ => section.state = state,
     }
     if kind.is_shared() {
@@ -553,26 +577,26 @@ unsafe fn rob<S: Side>(
     match rob {
         Rob::Nothing => Rescue::Waits,
         Rob::Trade => {
-            // SAFETY: as the caller promises; of the same kind, and out of the set.
-            unsafe { section.queue_of(S::KIND).trade(waiter, robbed) };
+            // SAFETY: as the caller promises; out of the set, and both want the same.
+            unsafe { section.queue_of(robber).trade(waiter, robbed) };
             section.holders.claimed(S::KIND, waiter.place());
             Rescue::Owner
         }
         Rob::TakeOver(robbed_ticket) => {
             // SAFETY: as the caller promises. The polled future is done with waiting.
-            let waker = unsafe { section.queue_of(S::KIND).leave(waiter) };
+            let waker = unsafe { section.queue_of(robber).leave(waiter) };
             // SAFETY: as the caller promises, and out of the set.
-            unsafe { section.queue_of(kind).push_robbed(robbed, waker, robbed_ticket) };
+            unsafe { section.queue_of(kind).push_robbed(robbed, waker, robbed_ticket, kind) };
             // SAFETY: as the caller promises, and it waits again.
             section.holders.robbed(kind, unsafe { robbed.place() });
             section.holders.claimed(S::KIND, waiter.place());
             section.admit(wakers);
             Rescue::Owner
         }
-        Rob::GiveBack(robbed_ticket) => {
+        Rob::GiveBack(kind, robbed_ticket) => {
             if let Some(waker) = spare.take() {
                 // SAFETY: as the caller promises, and out of the set.
-                unsafe { section.queue_of(kind).push_robbed(robbed, waker, robbed_ticket) };
+                unsafe { section.queue_of(kind).push_robbed(robbed, waker, robbed_ticket, kind) };
             }
             section.admit(wakers);
             if !waiter.is_granted() {

@@ -16,7 +16,7 @@
 //! | writer-preferring, phase-fair | writers and upgradable readers, served one by one | readers, served together |
 //! | task-fair | everybody | nobody |
 //!
-//! An upgrade goes to the head of `queue`.
+//! An upgrade goes to the head of `queue`. A reader stands in `queue` too if a rescue has put it behind an upgradable one.
 //!
 //! # Hand-off to a batch of readers
 //!
@@ -102,6 +102,7 @@ pub(crate) enum Admit {
 pub(crate) struct Counts {
     /// Readers in a queue, those with a reserved share not counted.
     pub(crate) waiting_readers: u32,
+    /// Those in line with them counted ([`Kind::ReadInLine`]).
     pub(crate) waiting_upgradable: u32,
     /// Writers in the queue, an upgrade counted.
     pub(crate) waiting_writers: u32,
@@ -199,7 +200,7 @@ impl RwState {
     fn seat(&mut self, kind: Kind) -> bool {
         let may = !self.writer
             && match kind {
-                Kind::Read => self.has_room(),
+                Kind::Read | Kind::ReadInLine => self.has_room(),
                 Kind::Upgradable => self.has_room() && !self.upgradable,
                 Kind::Write => self.readers == 0,
                 Kind::Upgrade => self.readers == 1,
@@ -213,7 +214,7 @@ impl RwState {
     #[inline(always)]
     fn occupy(&mut self, kind: Kind) {
         match kind {
-            Kind::Read => self.readers += 1,
+            Kind::Read | Kind::ReadInLine => self.readers += 1,
             Kind::Upgradable => (self.readers, self.upgradable) = (self.readers + 1, true),
             Kind::Write => self.writer = true,
             Kind::Upgrade => (self.readers, self.upgradable, self.writer) = (0, false, true),
@@ -224,7 +225,7 @@ impl RwState {
     #[inline(always)]
     fn vacate(&mut self, kind: Kind) {
         match kind {
-            Kind::Read => {
+            Kind::Read | Kind::ReadInLine => {
                 debug_assert!(self.readers > u32::from(self.upgradable), "released more shares than there were");
                 self.readers -= 1;
             }
@@ -263,7 +264,7 @@ impl RwState {
             Kind::Upgradable if self.queues_readers_apart() => {
                 counts.waiting_writers | counts.waiting_readers | counts.waiting_upgradable == 0
             }
-            Kind::Read | Kind::Upgradable | Kind::Write => !counts.anyone_queued(),
+            _ => !counts.anyone_queued(),
         };
         is_next && self.seat(kind)
     }
@@ -285,7 +286,7 @@ impl RwState {
     fn waiting(&mut self, kind: Kind) -> &mut u32 {
         match kind {
             Kind::Read => &mut self.counts.waiting_readers,
-            Kind::Upgradable => &mut self.counts.waiting_upgradable,
+            Kind::Upgradable | Kind::ReadInLine => &mut self.counts.waiting_upgradable,
             Kind::Write | Kind::Upgrade => &mut self.counts.waiting_writers,
         }
     }
@@ -332,7 +333,7 @@ impl RwState {
     pub(crate) fn leave(&mut self, kind: Kind, ticket: u32) {
         match kind {
             Kind::Read => self.leave_reader(ticket),
-            Kind::Upgradable => self.counts.waiting_upgradable -= 1,
+            Kind::Upgradable | Kind::ReadInLine => self.counts.waiting_upgradable -= 1,
             Kind::Write => self.counts.waiting_writers -= 1,
             Kind::Upgrade => {
                 self.counts.waiting_writers -= 1;
@@ -438,17 +439,23 @@ impl RwState {
     /// | the same | the same | they have changed places: nothing is counted anew |
     /// | a share | a share of the other kind, or the write lock | the robber has a share |
     /// | the write lock, an upgrade | a share | the share is given back; admit whoever comes next |
-    /// | the upgradable share, which another has | a share that keeps a writer out | the same |
+    /// | the upgradable share, which another has | a read | the share is given back; the read waits behind the robber |
     /// | a share | an upgrade | the robber has a share; the upgrade waits, with its own |
     /// | the write lock, the upgradable share | an upgrade | the same as before: its share keeps them out |
     #[inline(always)]
     pub(crate) fn rob(&mut self, robber: Kind, ticket: u32, robbed: Kind) -> Rob {
-        if robber == robbed {
+        if robber == robbed || (robber, robbed) == (Kind::ReadInLine, Kind::Read) {
             return Rob::Trade;
         }
         let before = *self;
         self.vacate(robbed);
-        let Ok(robbed_ticket) = self.enqueue(robbed) else {
+        // If no writer waits, readers enter as they come: the robbed one would be granted again at once.
+        let in_line = robber == Kind::Upgradable
+            && self.upgradable
+            && self.counts.waiting_writers == 0
+            && self.queues_readers_apart();
+        let robbed_as = if in_line { Kind::ReadInLine } else { robbed };
+        let Ok(robbed_ticket) = self.enqueue(robbed_as) else {
             *self = before;
             return Rob::Nothing;
         };
@@ -458,9 +465,8 @@ impl RwState {
             self.after_writer = !robbed.is_shared();
             return Rob::TakeOver(robbed_ticket);
         }
-        // With a writer waiting, the robbed share is not granted again at once.
-        if robbed.is_shared() && self.counts.waiting_writers > 0 {
-            return Rob::GiveBack(robbed_ticket);
+        if robbed.is_shared() {
+            return Rob::GiveBack(robbed_as, robbed_ticket);
         }
         *self = before;
         Rob::Nothing
@@ -477,8 +483,8 @@ pub(crate) enum Rob {
     Trade,
     /// The robber owns and leaves its queue; the robbed one queues again, with this ticket.
     TakeOver(u32),
-    /// The robbed one queues again, with this ticket; admit whoever comes next, the robber perhaps.
-    GiveBack(u32),
+    /// The robbed one queues again, for this, with this ticket; admit whoever comes next, the robber perhaps.
+    GiveBack(Kind, u32),
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ mod policies;
 #[path = "rwlock_tests/rescue.rs"]
 mod rescue;
 
-use Kind::{Read, Upgradable, Upgrade, Write};
+use Kind::{Read, ReadInLine, Upgradable, Upgrade, Write};
 use RwLockPolicy::{PhaseFair, TaskFair, WriterPreferring};
 
 /// Some waiter's address, which nobody follows.
@@ -209,8 +209,8 @@ impl Machine {
                 self.push(robbed, ticket);
                 granted = self.admit();
             }
-            Rob::GiveBack(ticket) => {
-                self.push(robbed, ticket);
+            Rob::GiveBack(kind, ticket) => {
+                self.push(kind, ticket);
                 granted = self.admit();
             }
         }
@@ -289,7 +289,7 @@ fn check(machine: &Machine) {
     let waiting = |kinds: &[Kind]| queue.iter().filter(|(kind, _)| kinds.contains(kind)).count() as u32;
     let queued_readers = readers.len() as u32 + waiting(&[Read]);
     assert_eq!(counts.waiting_readers + counts.reserved, queued_readers, "{machine:?}");
-    assert_eq!(counts.waiting_upgradable, waiting(&[Upgradable]), "{machine:?}");
+    assert_eq!(counts.waiting_upgradable, waiting(&[Upgradable, ReadInLine]), "{machine:?}");
     assert_eq!(counts.waiting_writers, waiting(&[Write, Upgrade]), "{machine:?}");
     if let Some(upgrade) = queue.iter().position(|(kind, _)| *kind == Upgrade) {
         assert!(upgrade == 0 && waiting(&[Upgrade]) == 1, "one upgrade, at the head: {machine:?}");

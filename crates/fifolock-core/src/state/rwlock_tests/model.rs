@@ -78,7 +78,7 @@ impl Model {
         let room = self.shares() < self.max;
         self.owner == Owner::Nobody
             && match kind {
-                Read => room,
+                Read | ReadInLine => room,
                 Upgradable => room && self.count_inside(Upgradable) == 0,
                 Write => self.shares() == 0,
                 Upgrade => self.shares() == 1,
@@ -94,6 +94,8 @@ impl Model {
             (Read | Upgradable, Read) => self.promised == self.count(Read),
             // Nor one that could not enter now.
             (Read, Upgradable) => !self.fits(Upgradable),
+            // It stands behind an upgradable one, which waits for another.
+            (Read, ReadInLine) => self.count_inside(Upgradable) > 0,
             _ => false,
         }
     }
@@ -104,7 +106,7 @@ impl Model {
 
     fn occupy(&mut self, kind: Kind, name: Name, owner: Owner) {
         match kind {
-            Read | Upgradable => self.inside.push(Inside { kind, name }),
+            Read | Upgradable | ReadInLine => self.inside.push(Inside { kind: once_inside(kind), name }),
             Write => self.owner = owner,
             Upgrade => {
                 let share = self.inside.pop();
@@ -215,7 +217,7 @@ impl Model {
     fn expected_rob(&self, robber: Kind, robbed: Kind) -> Robbery {
         let mut without = self.clone();
         match robbed {
-            Read | Upgradable => {
+            Read | Upgradable | ReadInLine => {
                 let share = without.inside.iter().position(|inside| inside.kind == robbed);
                 without.inside.remove(share.expect("a share"));
             }
@@ -226,11 +228,11 @@ impl Model {
             }
         }
         match (robber, robbed) {
-            _ if robber == robbed => Robbery::Trade,
-            (Read | Upgradable, _) if without.fits(robber) => Robbery::TakeOver,
-            // Another upgradable reader is inside.
-            (Upgradable, Read) => Robbery::GiveBackOrNothing,
-            (_, Read | Upgradable) => Robbery::GiveBack,
+            _ if once_inside(robber) == robbed => Robbery::Trade,
+            (Read | Upgradable | ReadInLine, _) if without.fits(robber) => Robbery::TakeOver,
+            // Another upgradable reader is inside, and nothing else keeps the read out.
+            (Upgradable, Read) if self.readers_apart() && !self.writers_wait() => Robbery::GiveBack(ReadInLine),
+            (_, Read | Upgradable) => Robbery::GiveBack(robbed),
             // The upgrade's own share keeps it out.
             _ => Robbery::Nothing,
         }
@@ -240,10 +242,14 @@ impl Model {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Robbery {
     Nothing,
-    GiveBackOrNothing,
     Trade,
     TakeOver,
-    GiveBack,
+    GiveBack(Kind),
+}
+
+/// What it has that waits for this.
+fn once_inside(kind: Kind) -> Kind {
+    if kind == ReadInLine { Read } else { kind }
 }
 
 /// The machine and the model, after the same steps.
@@ -404,7 +410,8 @@ impl Pair {
         assert_eq!(machine.summary(), expected, "{step:?} of {before:?}");
         let state = &machine.state;
         assert_eq!(state.upgradable, model.count_inside(Upgradable) > 0, "{step:?} of {before:?}");
-        assert_eq!(state.counts.waiting_upgradable as usize, model.count(Upgradable), "{step:?} of {before:?}");
+        let in_line = model.count(Upgradable) + model.count(ReadInLine);
+        assert_eq!(state.counts.waiting_upgradable as usize, in_line, "{step:?} of {before:?}");
         let granted = matches!(model.owner, Owner::Granted(..));
         assert_eq!(!state.granted.is_null(), granted, "{step:?} of {before:?}");
         assert!(model.shares() <= model.max && !(writer && model.shares() > 0));
@@ -469,7 +476,7 @@ fn rob(machine: &mut Machine, model: &mut Model, i: usize, robbed: Inside, befor
     let rule = model.expected_rob(robber, robbed.kind);
     let (rob, granted) = machine.rob(robber, place(model, i).1, robbed.kind);
     let step_back = |model: &mut Model| match robbed.kind {
-        Read | Upgradable => model.give_up(robbed.kind, robbed.name),
+        Read | Upgradable | ReadInLine => model.give_up(robbed.kind, robbed.name),
         Write => model.owner = Owner::Nobody,
         Upgrade => {
             model.owner = Owner::Nobody;
@@ -477,13 +484,13 @@ fn rob(machine: &mut Machine, model: &mut Model, i: usize, robbed: Inside, befor
         }
     };
     let expected = match (rob, rule) {
-        (Rob::Nothing, Robbery::Nothing | Robbery::GiveBackOrNothing) => Vec::new(),
+        (Rob::Nothing, Robbery::Nothing) => Vec::new(),
         (Rob::Trade, Robbery::Trade) => {
             model.line[i].name = robbed.name;
             match robbed.kind {
-                Read | Upgradable => {
+                Read | Upgradable | ReadInLine => {
                     model.give_up(robbed.kind, robbed.name);
-                    model.inside.push(Inside { kind: robber, name });
+                    model.inside.push(Inside { kind: robbed.kind, name });
                 }
                 Write | Upgrade => model.owner = Owner::Claimed(name),
             }
@@ -491,15 +498,15 @@ fn rob(machine: &mut Machine, model: &mut Model, i: usize, robbed: Inside, befor
         }
         (Rob::TakeOver(_), Robbery::TakeOver) => {
             step_back(model);
-            model.inside.push(Inside { kind: robber, name });
+            model.inside.push(Inside { kind: once_inside(robber), name });
             model.leave(i);
             model.queue(robbed.kind, robbed.name);
             // The writer's turn is over, though it has not been used.
             if robbed.kind.is_shared() { model.admit_others(machine.chunk) } else { model.end_turn(machine.chunk) }
         }
-        (Rob::GiveBack(_), Robbery::GiveBack | Robbery::GiveBackOrNothing) => {
+        (Rob::GiveBack(found, _), Robbery::GiveBack(kind)) if found == kind => {
             step_back(model);
-            model.queue(robbed.kind, robbed.name);
+            model.queue(kind, robbed.name);
             model.admit_others(machine.chunk)
         }
         _ => panic!("{robber:?} robs {robbed:?}: {rob:?}, not {rule:?}: {before:?}"),
