@@ -444,8 +444,8 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
 
     /// A consistent snapshot. Taking it changes nothing and wakes nobody.
     pub fn state(&self) -> MutexState {
-        let state = self.raw().state();
-        MutexState { locked: state.is_held(), queued: state.queued as usize }
+        let (locked, queued) = self.raw().state();
+        MutexState { locked, queued: queued as usize }
     }
 
     /// Who holds the mutex, who was granted it and has not been polled since, and who waits for it, each by the place in the

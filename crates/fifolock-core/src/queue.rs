@@ -383,6 +383,19 @@ impl Node {
         unsafe { waiter.set_kind(to) };
     }
 
+    /// Whether the waiter's task is the one that this waker wakes, as far as the addresses of its last one tell.
+    ///
+    /// # Safety
+    ///
+    /// In a section; the waiter is granted and not claimed.
+    #[inline(always)]
+    pub(crate) unsafe fn will_wake(self, waker: &Waker) -> bool {
+        // SAFETY: as the caller promises.
+        let waiter = unsafe { self.waiter() };
+        // SAFETY: granted, so it was queued.
+        unsafe { waiter.slot() }.is_of(waker.data(), waker.vtable())
+    }
+
     /// The number of the waiter's grant.
     ///
     /// # Safety
@@ -479,14 +492,14 @@ impl Ring {
     ///
     /// In a section; the waiter is linked in this ring.
     #[inline(always)]
-    unsafe fn unlink(&mut self, node: Node) {
+    unsafe fn unlink(&mut self, node: Node) -> Others {
         // SAFETY: linked, as the caller promises.
         let Links { prev, next } = unsafe { node.waiter() }.links();
         let this = node.as_ptr().cast_const();
         if ptr::eq(next, this) {
             debug_assert!(ptr::eq(self.head, this), "a ring of one is its head");
             self.head = ptr::null();
-            return;
+            return Others(false);
         }
         // SAFETY: I1: the neighbours are linked.
         unsafe { &*prev }.set_next(next);
@@ -495,6 +508,7 @@ impl Ring {
         if ptr::eq(self.head, this) {
             self.head = next;
         }
+        Others(true)
     }
 
     /// Moves the waiters from the head, `first`, to `last` to the end of another ring; `next` follows `last` here.
@@ -572,6 +586,10 @@ impl Ring {
     }
 }
 
+/// Whether others are left in the ring that a waiter was taken out of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Others(pub(crate) bool);
+
 /// Waiters that wait, first come first served.
 #[derive(Debug)]
 pub(crate) struct WaitQueue(Ring);
@@ -598,8 +616,10 @@ impl WaitQueue {
     pub(crate) unsafe fn push(&mut self, waiter: Pin<&Waiter>, waker: Waker, ticket: u32, kind: Kind) {
         debug_assert_eq!(waiter.stage(), Stage::Idle, "a waiter queues once");
         waiter.set_stage(Stage::Queued);
-        // SAFETY: I2, as the caller promises.
-        unsafe { waiter.set_kind(kind) };
+        if kind != Kind::Write {
+            // SAFETY: I2, as the caller promises. It was made with `Write`.
+            unsafe { waiter.set_kind(kind) };
+        }
         // SAFETY: in no ring, so nobody else knows the slot.
         waiter.slot.with_mut(|slot| unsafe { slot.cast::<Slot>().write(Slot::new(waker)) });
         let numbers = Numbers { number: ticket, strike: 0 };
@@ -646,10 +666,10 @@ impl WaitQueue {
 
     /// Takes the first waiter out, marks it as granted, and takes its waker, to be woken once the section has ended.
     #[inline(always)]
-    pub(crate) fn grant_first(&mut self, grant: u32) -> Option<(Node, Waker)> {
+    pub(crate) fn grant_first(&mut self, grant: u32) -> Option<(Node, Waker, Others)> {
         let first = self.0.head()?;
         // SAFETY: the head is linked here.
-        unsafe { self.0.unlink(first) };
+        let others = unsafe { self.0.unlink(first) };
         // SAFETY: it was linked a moment ago, and the section goes on.
         let waiter = unsafe { first.waiter() };
         debug_assert!(!waiter.is_granted(), "granted twice");
@@ -659,7 +679,7 @@ impl WaitQueue {
         unsafe { waiter.update(|numbers| numbers.number = grant) };
         // Ordering: Relaxed. The end of the section, or the word that it stores, publishes it: see `is_granted`.
         waiter.phase.store(GRANTED, Ordering::Relaxed);
-        Some((first, waker))
+        Some((first, waker, others))
     }
 
     /// Takes so many waiters out from the head, marks them as granted and puts them into `set`, in order, all at once. `f`
@@ -709,12 +729,12 @@ impl WaitQueue {
     ///
     /// In a section; the waiter is linked in this queue. It never waits again.
     #[inline(always)]
-    pub(crate) unsafe fn leave(&mut self, waiter: Pin<&Waiter>) -> Waker {
+    pub(crate) unsafe fn leave(&mut self, waiter: Pin<&Waiter>) -> (Waker, Others) {
         debug_assert!(!waiter.is_granted(), "a granted waiter is in no wait queue");
         // SAFETY: linked here, as the caller promises.
-        unsafe { self.0.unlink(Node::of(waiter)) };
+        let others = unsafe { self.0.unlink(Node::of(waiter)) };
         // SAFETY: I3: it waited, so the slot's waker is its own, and leaves with this.
-        unsafe { waiter.take_waker() }
+        (unsafe { waiter.take_waker() }, others)
     }
 
     /// The waiter takes a grant over, and the robbed one its place in the queue and its waker.
@@ -820,10 +840,12 @@ pub(crate) unsafe fn find_granted(waiter: Pin<&Waiter>, granted: Node, latest: u
     Found::Suspect
 }
 
-/// Grants are numbered by odd numbers: 0 stands for none.
+/// The number before that of the first grant. All are odd: 0 stands for none.
+pub(crate) const NO_GRANTS: u32 = 1;
+
 #[inline(always)]
 pub(crate) fn next_grant(grants: &mut u32) -> u32 {
-    *grants = grants.wrapping_add(2) | 1;
+    *grants = grants.wrapping_add(2);
     *grants
 }
 

@@ -78,11 +78,14 @@ impl Bench {
 
     fn leave(&mut self, i: usize) -> Waker {
         // SAFETY: one section; the tests name queued members.
-        unsafe { self.queue.leave(self.members[i].waiter.as_ref()) }
+        let (waker, others) = unsafe { self.queue.leave(self.members[i].waiter.as_ref()) };
+        assert_eq!(others.0, self.queue.first_kind().is_some());
+        waker
     }
 
     fn grant_first(&mut self) -> Option<(usize, Waker)> {
-        let (node, waker) = self.queue.grant_first(next_grant(&mut self.grants))?;
+        let (node, waker, others) = self.queue.grant_first(next_grant(&mut self.grants))?;
+        assert_eq!(others.0, self.queue.first_kind().is_some());
         Some((self.number(node), waker))
     }
 
@@ -683,7 +686,7 @@ fn a_robbed_upgrade_waits_again_at_the_head() {
 
 #[test]
 fn grant_numbers_are_odd_and_wrap_past_zero() {
-    let mut grants = 0;
+    let mut grants = NO_GRANTS;
     let numbers = [1, 3, 5].map(|_| next_grant(&mut grants));
     assert!(numbers.iter().all(|number| number % 2 == 1));
     assert!(numbers[0] != numbers[1] && numbers[1] != numbers[2] && numbers[2] == grants);

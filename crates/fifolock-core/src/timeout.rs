@@ -34,7 +34,7 @@ impl<R: Request, M: Limited> Timed<R, M> {
         let mut this = self.project();
         let outcome = ready!(this.acquire.poll_limited(this.limit, this.sleep.as_mut(), cx));
         // The sleep ends with the operation, not when its future is dropped. One without a destructor is nothing but bytes.
-        if mem::needs_drop::<M::Sleep>() {
+        if mem::needs_drop::<M::Sleep>() && this.sleep.is_some() {
             this.sleep.set(None);
         }
         Poll::Ready(outcome)

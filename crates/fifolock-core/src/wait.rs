@@ -46,6 +46,9 @@ pub(crate) trait Acquisition {
 
     /// Acquires, if the policy lets a newcomer in, who asks at `place`.
     fn enter(section: &mut Self::Section<'_>, place: Place) -> bool;
+    /// Whether a newcomer with this waker has to wait, and can't find that its own task leaves a grant unclaimed. `false` if
+    /// there is more to it.
+    fn has_to_wait(section: &Self::Section<'_>, waker: &Waker) -> bool;
     /// A newcomer enters, or a queued waiter claims, if that can be.
     #[inline(always)]
     fn own(section: &mut Self::Section<'_>, waiter: Pin<&Waiter>, queued: bool) -> bool {
@@ -116,21 +119,19 @@ fn try_slow<A: Acquisition>(lock: &A, place: Place) -> bool {
     lock.may_enter() && lock.section(move |section| A::enter(section, place))
 }
 
-/// Polls an operation. Who gets `Ready` owns what it waited for.
+/// Polls an operation. Who gets `Ready` owns what it waited for, and never uses the waiter again.
 #[inline(always)]
 pub(crate) fn poll<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, cx: &mut Context<'_>) -> Poll<()> {
     if A::SHORTCUTS {
         match waiter.stage() {
             Stage::Idle => {
                 if lock.try_fast() {
-                    waiter.set_done();
                     return Poll::Ready(());
                 }
                 return poll_first(lock, waiter, cx.waker());
             }
             Stage::Queued if waiter.is_granted() => {
                 if lock.claim_fast(waiter) {
-                    waiter.set_done();
                     return Poll::Ready(());
                 }
             }
@@ -139,11 +140,11 @@ pub(crate) fn poll<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, cx: &mut Cont
             Stage::Queued | Stage::Done => {}
         }
     }
-    poll_slow(lock, waiter, cx.waker())
+    poll_slow(lock, waiter, cx.waker(), None)
 }
 
 /// The first poll where the word can be looked at. It has said that there is a wait ahead, or that a section runs: so the
-/// waker is cloned first, and one section does.
+/// waker is cloned first, and one section does, but for what is rare.
 ///
 /// | before | after |
 /// |---|---|
@@ -151,40 +152,21 @@ pub(crate) fn poll<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, cx: &mut Cont
 #[cold]
 #[inline(never)]
 fn poll_first<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, waker: &Waker) -> Poll<()> {
-    let mut own = Some(waker.clone());
-    let mut found = Found::Nothing;
-    let mut entered = false;
-    lock.section(|section| {
-        entered = A::enter(section, waiter.place());
-        if entered {
-            return;
+    let own = waker.clone();
+    let unused = lock.section(move |section| {
+        if !A::has_to_wait(section, &own) {
+            return Some(own);
         }
-        let Some(waker) = own.take() else { return };
         // SAFETY: I1, I2: in a section, by the polled future, whose drop unlinks it.
-        match unsafe { A::enqueue(section, waiter, waker) } {
-            Ok(()) => found = A::look(section, waiter, &mut Look::default()),
-            Err(TooMany(_, waker)) => own = Some(waker),
+        match unsafe { A::enqueue(section, waiter, own) } {
+            Ok(()) => None,
+            Err(TooMany(_, own)) => Some(own),
         }
     });
-    if own.is_some() {
-        return first_after_all(lock, waiter, own, entered);
+    match unused {
+        None => Poll::Pending,
+        own => poll_slow(lock, waiter, waker, own),
     }
-    match found {
-        Found::Nothing => {}
-        Found::Suspect => waker.wake_by_ref(),
-        Found::Abandoned(_) | Found::More => return poll_slow(lock, waiter, waker),
-    }
-    Poll::Pending
-}
-
-/// The lock had become free when it was the caller's turn to queue; or there are too many waiters.
-#[cold]
-#[inline(never)]
-fn first_after_all<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, unused: Option<Waker>, entered: bool) -> Poll<()> {
-    if !entered {
-        QueueFull.panic();
-    }
-    now_owner(lock, waiter, || drop(unused))
 }
 
 /// The caller has just become the owner. Should the foreign code panic that is still to run, it is the owner no more.
@@ -220,10 +202,11 @@ enum Step {
 /// | waiting, waker a | waiting, waker b; a is dropped |
 /// | waiting, and its task has stopped polling the granted waiter | owned by the caller: a rescue |
 ///
-/// One function for all of them, and one section in it: this is the largest part of what a lock takes of flash.
+/// `spare` is a clone of the waker, if there is one. One function for all of them, and one section in it: this is the
+/// largest part of what a lock takes of flash.
 #[cold]
 #[inline(never)]
-fn poll_slow<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, waker: &Waker) -> Poll<()> {
+fn poll_slow<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, waker: &Waker, mut spare: Option<Waker>) -> Poll<()> {
     let mut queued = match waiter.stage() {
         Stage::Idle => false,
         Stage::Queued => true,
@@ -231,7 +214,9 @@ fn poll_slow<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, waker: &Waker) -> P
     };
     // Clones are foreign code, so they are made between sections: at once for a newcomer who seems to have to wait, else if
     // a section can't do without. The lock may be free again after it.
-    let mut spare = (!queued && !lock.may_enter()).then(|| waker.clone());
+    if spare.is_none() && !queued && !lock.may_enter() {
+        spare = Some(waker.clone());
+    }
     let mut look = Look::default();
     loop {
         let mut wakers = A::Wakers::default();
@@ -317,23 +302,25 @@ fn poll_in<A: Acquisition>(section: &mut A::Section<'_>, polled: &mut Polled<'_>
 #[cold]
 #[inline(never)]
 pub(crate) fn claim_or_leave<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>) -> bool {
-    end_wait(lock, waiter)
+    stop_waiting(lock, waiter).is_none()
 }
 
+/// The waker of a waiter that has left, to be dropped; `None`: the caller owns it.
 #[inline(always)]
-fn end_wait<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>) -> bool {
+fn stop_waiting<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>) -> Option<Waker> {
     debug_assert_eq!(waiter.stage(), Stage::Queued, "it waits for nothing");
     waiter.set_done();
     let mut wakers = A::Wakers::default();
-    let left = lock.section(|section| {
+    let granted = &mut wakers;
+    let left = lock.section(move |section| {
         if A::is_granted(section, waiter) {
             A::claim(section, waiter);
             return None;
         }
-        Some(A::leave(section, waiter, &mut wakers))
+        Some(A::leave(section, waiter, granted))
     });
     lock.wake_all(&mut wakers);
-    left.is_none()
+    left
 }
 
 /// The waiter is not wanted any longer. What it has is passed on, and whom it blocked is granted.
@@ -351,9 +338,13 @@ pub(crate) fn leave<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>) {
 #[cold]
 #[inline(never)]
 fn leave_queued<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>) {
+    if A::SHORTCUTS {
+        match stop_waiting(lock, waiter) {
+            Some(waker) => drop(waker),
+            None => lock.release(waiter.place()),
+        }
     // Where flash is dear, one copy has to do for all.
-    let owns = if A::SHORTCUTS { end_wait(lock, waiter) } else { claim_or_leave(lock, waiter) };
-    if owns {
+    } else if claim_or_leave(lock, waiter) {
         lock.release(waiter.place());
     }
 }

@@ -86,13 +86,13 @@ impl LockReport {
     }
 
     /// Looks at a mutex, inside a section.
-    pub(crate) fn of_mutex(state: MutexState, holder: &Slot, queue: &WaitQueue) -> Self {
+    pub(crate) fn of_mutex(state: &MutexState<'_>, holder: &Slot, queue: &WaitQueue) -> Self {
         let mut report = Self {
             lock: "mutex",
             holders: Vec::new(),
             held: usize::from(state.is_held()),
             waiters: Vec::new(),
-            queued: [(LockKind::Mutex, state.queued as usize), NOBODY, NOBODY, NOBODY],
+            queued: [(LockKind::Mutex, state.queued() as usize), NOBODY, NOBODY, NOBODY],
         };
         let granted = if state.is_held() { state.granted() } else { ptr::null_mut() };
         report.hold_alone(LockKind::Mutex, granted, holder);

@@ -3,14 +3,13 @@
 #[cfg(feature = "diagnostics")]
 use crate::diagnostics::LockReport;
 use crate::diagnostics::{Place, Recorded, Slot, SlotMut};
-use crate::queue::{Found, Kind, Look, Node, WaitQueue, Waiter, find_granted, next_grant};
+use crate::queue::{Found, Kind, Look, NO_GRANTS, Node, WaitQueue, Waiter, find_granted, next_grant};
 use crate::raw::{RawLock, Word};
 use crate::state::mutex::MutexState;
 use crate::sync_shim::{UnsafeCell, const_fn};
 use crate::wait::{Acquisition, Rescue, TooMany};
 use core::fmt;
 use core::pin::Pin;
-use core::ptr;
 use core::task::Waker;
 
 /// Word, queue and count; see [the module](super) for how they work together.
@@ -40,24 +39,28 @@ unsafe impl<R: RawLock + Sync> Sync for RawMutex<R> {}
 
 /// What a section may use: the decoded state, and the queue.
 pub(crate) struct Section<'s> {
-    state: MutexState,
+    state: MutexState<'s>,
     queue: &'s mut WaitQueue,
     grants: &'s mut u32,
     holder: SlotMut<'s>,
 }
 
 impl Section<'_> {
-    /// The owner gives the mutex up: it goes to the first waiter, whose waker is to be woken, or becomes free.
+    /// The owner gives the mutex up: it goes to the first waiter, or becomes free. The waker is to be woken.
     ///
     /// | before | after |
     /// |---|---|
     /// | owner, `[w1, w2]` | w1 granted, `[w2]` |
     /// | owner, `[]` | free |
     #[inline(always)]
-    fn hand_off(&mut self, waker: &mut Option<Waker>) {
-        let first = self.queue.grant_first(next_grant(self.grants));
-        self.state.release(first.as_ref().map_or(ptr::null_mut(), |(waiter, _)| waiter.as_ptr()));
-        *waker = first.map(|(_, waker)| waker);
+    fn hand_off(&mut self) -> Waker {
+        let Some((first, waker, others)) = self.queue.grant_first(next_grant(self.grants)) else {
+            self.state.release();
+            // So that who wakes need not ask.
+            return Waker::noop().clone();
+        };
+        self.state.hand_off(first.as_ptr(), others);
+        waker
     }
 }
 
@@ -69,7 +72,7 @@ impl<R: RawLock> RawMutex<R> {
                 raw: Recorded::<R>::INIT,
                 #[cfg(fifolock_loom)]
                 raw: Recorded::<R>::init(),
-                waiters: UnsafeCell::new(Waiters { queue: WaitQueue::new(), queued: 0, grants: 0, holder: Slot::EMPTY }),
+                waiters: UnsafeCell::new(Waiters { queue: WaitQueue::new(), queued: 0, grants: NO_GRANTS, holder: Slot::EMPTY }),
             }
         }
     }
@@ -77,12 +80,11 @@ impl<R: RawLock> RawMutex<R> {
     #[cold]
     #[inline(never)]
     fn release_slow(&self) {
-        let mut waker = None;
-        self.section(|section| {
+        let waker = self.section(|section| {
             section.holder.leave();
-            section.hand_off(&mut waker);
+            section.hand_off()
         });
-        self.wake_all(&mut waker);
+        waker.wake();
     }
 
     #[inline]
@@ -93,19 +95,21 @@ impl<R: RawLock> RawMutex<R> {
         }
     }
 
-    pub(crate) fn state(&self) -> MutexState {
-        self.section(|section| section.state)
+    /// Whether it is held, and how many wait.
+    pub(crate) fn state(&self) -> (bool, u32) {
+        self.section(|section| (section.state.is_held(), section.state.queued()))
     }
 
     #[cfg(feature = "diagnostics")]
     pub(crate) fn diagnose(&self) -> LockReport {
-        self.section(|section| LockReport::of_mutex(section.state, section.holder, section.queue))
+        self.section(|section| LockReport::of_mutex(&section.state, section.holder, section.queue))
     }
 }
 
 impl<R: RawLock> Acquisition for RawMutex<R> {
     type Section<'s> = Section<'s>;
-    type Wakers = Option<Waker>;
+    // Nobody is granted but by a release.
+    type Wakers = ();
     const SHORTCUTS: bool = Recorded::<R>::SHORTCUTS;
 
     #[inline(always)]
@@ -115,10 +119,9 @@ impl<R: RawLock> Acquisition for RawMutex<R> {
                 // SAFETY: sections exclude each other and never nest, because nothing inside calls foreign code
                 // (contract K2); so this is the only reference.
                 let Waiters { queue, queued, grants, holder } = unsafe { &mut *waiters };
-                let state = MutexState::decode(*word, *queued);
+                let state = MutexState::decode(*word, queued);
                 let mut section = Section { state, queue, grants, holder: holder.lend() };
                 let result = f(&mut section);
-                *queued = section.state.queued;
                 *word = section.state.encode();
                 result
             })
@@ -126,11 +129,7 @@ impl<R: RawLock> Acquisition for RawMutex<R> {
     }
 
     #[inline(always)]
-    fn wake_all(&self, waker: &mut Option<Waker>) {
-        if let Some(waker) = waker.take() {
-            waker.wake();
-        }
-    }
+    fn wake_all(&self, (): &mut ()) {}
 
     #[inline(always)]
     fn try_fast(&self) -> bool {
@@ -162,6 +161,14 @@ impl<R: RawLock> Acquisition for RawMutex<R> {
     #[inline(always)]
     fn enter(section: &mut Section<'_>, place: Place) -> bool {
         section.holder.entered(section.state.try_lock(), place)
+    }
+
+    #[inline(always)]
+    fn has_to_wait(section: &Section<'_>, waker: &Waker) -> bool {
+        section.state.is_owned()
+            || section.state.is_held()
+                // SAFETY: in a section; who is granted has not claimed: the word says so.
+                && Node::new(section.state.granted()).is_some_and(|granted| !unsafe { granted.will_wake(waker) })
     }
 
     #[inline(always)]
@@ -197,10 +204,11 @@ impl<R: RawLock> Acquisition for RawMutex<R> {
     }
 
     #[inline(always)]
-    fn leave(section: &mut Section<'_>, waiter: Pin<&Waiter>, _: &mut Option<Waker>) -> Waker {
-        section.state.leave();
+    fn leave(section: &mut Section<'_>, waiter: Pin<&Waiter>, (): &mut ()) -> Waker {
         // SAFETY: I2, I3: in a section; queued and not granted, so linked here. Its stage is `Done`, so it never waits again.
-        unsafe { section.queue.leave(waiter) }
+        let (waker, others) = unsafe { section.queue.leave(waiter) };
+        section.state.leave(others);
+        waker
     }
 
     #[inline(always)]
@@ -219,7 +227,7 @@ impl<R: RawLock> Acquisition for RawMutex<R> {
         waiter: Pin<&Waiter>,
         robbed: Node,
         _: &mut Option<Waker>,
-        _: &mut Option<Waker>,
+        (): &mut (),
     ) -> Rescue {
         // SAFETY: as the caller promises. The polled future is done with waiting, and there is one kind only.
         unsafe { section.queue.trade(waiter, robbed) };

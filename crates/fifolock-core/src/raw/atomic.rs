@@ -19,6 +19,14 @@ use core::ptr;
 const BUSY: *mut () = ptr::without_provenance_mut(Word::BUSY_BIT);
 const BUSY_PARKED: *mut () = ptr::without_provenance_mut(Word::BUSY_BIT | 1);
 
+/// A section runs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Busy {
+    /// Threads sleep until it ends, and the mark that said so is gone.
+    #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "for flavours that park"))]
+    pub(super) parked: bool,
+}
+
 #[derive(Debug)]
 pub(super) struct AtomicWord(AtomicPtr<()>);
 
@@ -38,6 +46,12 @@ impl AtomicWord {
     }
 
     #[inline(always)]
+    pub(super) fn guess(&self) -> Word {
+        // Ordering: Relaxed, since an exchange follows. A busy word is no state, so that exchange can't take it for one.
+        Word::from_ptr(self.0.load(Ordering::Relaxed))
+    }
+
+    #[inline(always)]
     pub(super) fn try_acquire(&self, from: Word, to: Word) -> bool {
         // Ordering: Acquire, pairs with the Release in `try_release`, `leave` and `leave_and_look`: the new owner sees
         // what the last one wrote. It publishes nothing, so no Release; being a read-modify-write it continues the
@@ -52,7 +66,23 @@ impl AtomicWord {
         self.0.compare_exchange(from.ptr(), to.ptr(), Ordering::Release, Ordering::Relaxed).is_ok()
     }
 
-    /// Tries to start a section; returns the state.
+    /// Starts a section and returns the state, unless one runs.
+    ///
+    /// One exchange, whatever the word is. It takes off the mark that threads are parked; who is told so has to see to it.
+    #[inline(always)]
+    pub(super) fn enter(&self) -> Result<Word, Busy> {
+        // Ordering: Acquire, pairs with the Release in `try_release`, `leave` and `leave_and_look`: the section sees
+        // the queue as earlier sections left it, and what released owners wrote. A busy word stays one, for its owner
+        // to end.
+        let found = self.0.swap(BUSY, Ordering::Acquire);
+        if found.addr() & Word::BUSY_BIT == 0 {
+            Ok(Word::from_ptr(found))
+        } else {
+            Err(Busy { parked: found == BUSY_PARKED })
+        }
+    }
+
+    /// The same, once it looks as if no section runs.
     #[inline]
     pub(super) fn try_enter(&self) -> Option<Word> {
         // Ordering: Relaxed, a guess that the exchange below checks.
@@ -60,8 +90,7 @@ impl AtomicWord {
         if word.addr() & Word::BUSY_BIT != 0 {
             return None;
         }
-        // Ordering: Acquire, pairs with the Release in `try_release`, `leave` and `leave_and_look`: the section sees
-        // the queue as earlier sections left it, and what released owners wrote.
+        // Ordering: Acquire, as in `enter`.
         // The word as the exchange has found it: the guess may be an earlier pointer to the same address.
         self.0.compare_exchange(word, BUSY, Ordering::Acquire, Ordering::Relaxed).ok().map(Word::from_ptr)
     }
@@ -90,7 +119,8 @@ impl AtomicWord {
     #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "for flavours that park"))]
     pub(super) fn mark_parked(&self) -> bool {
         // Ordering: Relaxed on both. The caller holds the parking bucket's mutex, which whoever finds the mark takes
-        // before it wakes anyone.
+        // before it wakes anyone. Or the mark was there, and its sleepers hold
+        // or have held that mutex.
         self.0
             .compare_exchange(BUSY, BUSY_PARKED, Ordering::Relaxed, Ordering::Relaxed)
             .map_or_else(|found| found == BUSY_PARKED, |_| true)

@@ -128,6 +128,12 @@ pub unsafe trait RawLock: Sized {
         None
     }
 
+    /// What the word may be: a guess, to be checked by the `try_…` that it is for.
+    #[inline(always)]
+    fn guess(&self) -> Word {
+        self.peek().unwrap_or(Word::INIT)
+    }
+
     /// Replaces the word `from` by `to` in one atomic step, as an acquire operation.
     #[inline(always)]
     fn try_acquire(&self, from: Word, to: Word) -> bool {

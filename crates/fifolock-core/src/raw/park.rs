@@ -3,6 +3,7 @@
 //! | who | does |
 //! |---|---|
 //! | a parker, holding its bucket's mutex | marks the busy word; if it still is busy, sleeps on the bucket |
+//! | a newcomer | makes the word busy by a swap; if it was, and marked, marks it again, or wakes the bucket |
 //! | a section that ends | stores the new state by a swap; if it finds the mark, takes the mutex and wakes the bucket |
 //!
 //! The mark is set and the sleep begun under the mutex, so the wake can't fall between the two. Whoever shares a bucket
@@ -40,9 +41,14 @@ impl Bucket {
         }
     }
 
+    /// Somebody has taken off the mark of threads that sleep here: it is set again, or they are woken.
+    pub(super) fn mark_again(&self, word: &AtomicWord) {
+        if !word.mark_parked() {
+            self.wake();
+        }
+    }
+
     /// Wakes all that sleep here.
-    #[cold]
-    #[inline(never)]
     pub(super) fn wake(&self) {
         let held = self.mutex.lock().unwrap_or_else(PoisonError::into_inner);
         self.ended.notify_all();
@@ -64,8 +70,7 @@ impl Bucket {
 
 #[cfg(all(test, fifolock_loom))]
 mod tests {
-    use super::*;
-    use crate::raw::Word;
+    use crate::raw::{RawLock, StdLock, Word};
     use loom::cell::UnsafeCell;
     use loom::sync::Arc;
 
@@ -76,21 +81,14 @@ mod tests {
         let mut builder = loom::model::Builder::new();
         builder.preemption_bound = Some(2);
         builder.check(|| {
-            let shared = Arc::new((AtomicWord::new(), Bucket::new(), UnsafeCell::new(0)));
-            let section = |shared: &(AtomicWord, Bucket, UnsafeCell<u32>)| {
-                let (word, bucket, count) = shared;
-                let state = loop {
-                    match word.try_enter() {
-                        Some(state) => break state,
-                        None => bucket.sleep(word),
-                    }
-                };
-                // SAFETY: sections exclude each other; loom checks it.
-                count.with_mut(|count| unsafe { *count += 1 });
-                let next = Word::from_bits(state.bits() + (1 << 3));
-                if word.leave_and_look(next) {
-                    bucket.wake();
-                }
+            let shared = Arc::new((StdLock::init(), UnsafeCell::new(0)));
+            let section = |shared: &(StdLock, UnsafeCell<u32>)| {
+                let (lock, count) = shared;
+                lock.with(|word| {
+                    // SAFETY: sections exclude each other; loom checks it.
+                    count.with_mut(|count| unsafe { *count += 1 });
+                    *word = Word::from_bits(word.bits() + (1 << 3));
+                });
             };
             let threads: [_; 2] = core::array::from_fn(|_| {
                 let shared = Arc::clone(&shared);
@@ -101,7 +99,7 @@ mod tests {
                 thread.join().unwrap();
             }
             // SAFETY: all threads have ended.
-            assert_eq!(shared.2.with(|count| unsafe { *count }), 3);
+            assert_eq!(shared.1.with(|count| unsafe { *count }), 3);
             assert_eq!(shared.0.peek().map(Word::bits), Some(3 << 3));
         });
     }

@@ -24,12 +24,22 @@ impl SpinLock {
         }
     }
 
+    #[inline(always)]
     fn enter(&self) -> Word {
+        match self.word.enter() {
+            Ok(state) => state,
+            Err(_) => self.enter_contended(),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn enter_contended(&self) -> Word {
         loop {
+            relax();
             if let Some(state) = self.word.try_enter() {
                 return state;
             }
-            relax();
         }
     }
 }
@@ -44,8 +54,8 @@ fn relax() {
     loom::thread::yield_now();
 }
 
-// SAFETY: 1, 2: one call; nothing here panics. 3: the busy word excludes other sections, `try_enter` acquires and
-// `leave` releases. 4, 5: `AtomicWord`'s operations compare against idle words only, with the orderings named there.
+// SAFETY: 1, 2: one call; nothing here panics. 3: the busy word excludes other sections, `enter` and `try_enter`
+// acquire and `leave` releases. 4, 5: `AtomicWord`'s operations compare against idle words only, with the orderings named there.
 unsafe impl RawLock for SpinLock {
     #[cfg(not(fifolock_loom))]
     const INIT: Self = Self::new();
@@ -68,6 +78,11 @@ unsafe impl RawLock for SpinLock {
     #[inline(always)]
     fn peek(&self) -> Option<Word> {
         self.word.peek()
+    }
+
+    #[inline(always)]
+    fn guess(&self) -> Word {
+        self.word.guess()
     }
 
     #[inline(always)]

@@ -1,9 +1,10 @@
 //! The raw lock for programs on an operating system.
 
-use super::atomic::AtomicWord;
+use super::atomic::{AtomicWord, Busy};
 use super::park::Bucket;
 use super::{RawLock, Word};
 use crate::sync_shim::const_fn;
+use core::mem;
 
 /// An atomic word; whoever finds a section running spins briefly and then parks its thread.
 ///
@@ -35,9 +36,31 @@ impl StdLock {
         return &self.bucket;
     }
 
+    #[inline(always)]
+    fn run<R>(&self, state: Word, f: impl FnOnce(&mut Word) -> R) -> R {
+        let mut section = Section { lock: self, state };
+        let result = f(&mut section.state);
+        let state = section.state;
+        mem::forget(section);
+        if self.word.leave_and_look(state) {
+            return self.unpark(result);
+        }
+        result
+    }
+
     #[cold]
     #[inline(never)]
-    fn enter_contended(&self) -> Word {
+    fn with_contended<R>(&self, busy: Busy, f: impl FnOnce(&mut Word) -> R) -> R {
+        let state = self.enter_contended(busy);
+        self.run(state, f)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn enter_contended(&self, busy: Busy) -> Word {
+        if busy.parked {
+            self.bucket().mark_again(&self.word);
+        }
         loop {
             for _ in 0..SPINS {
                 if let Some(state) = self.word.try_enter() {
@@ -48,29 +71,36 @@ impl StdLock {
             self.bucket().sleep(&self.word);
         }
     }
+
+    #[cold]
+    #[inline(never)]
+    fn unpark<R>(&self, result: R) -> R {
+        self.bucket().wake();
+        result
+    }
 }
 
 /// How often a thread looks again before it parks: long enough for a section that runs on another core.
 const SPINS: u32 = if cfg!(fifolock_loom) { 1 } else { 100 };
 
-/// Ends the section with the state that the closure left, also should the closure panic by a fault of ours: a lock
-/// that stays busy would hang every thread that touches it.
+/// Ends the section with the state that the closure left, should it panic by a fault of ours: a lock that stays busy
+/// would hang every thread that touches it.
 struct Section<'a> {
     lock: &'a StdLock,
     state: Word,
 }
 
 impl Drop for Section<'_> {
-    #[inline(always)]
+    #[cold]
     fn drop(&mut self) {
         if self.lock.word.leave_and_look(self.state) {
-            self.lock.bucket().wake();
+            self.lock.unpark(());
         }
     }
 }
 
-// SAFETY: 1, 2: one call; nothing in `with` panics. 3: the busy word excludes other sections, `try_enter` acquires and
-// `leave…` releases. 4, 5: `AtomicWord`'s operations compare against idle words only, with the orderings named there.
+// SAFETY: 1, 2: one call; nothing in `with` panics. 3: the busy word excludes other sections, `enter` and `try_enter`
+// acquire and `leave…` releases. 4, 5: `AtomicWord`'s operations compare against idle words only, with the orderings named there.
 unsafe impl RawLock for StdLock {
     #[cfg(not(fifolock_loom))]
     const INIT: Self = Self::new();
@@ -84,17 +114,21 @@ unsafe impl RawLock for StdLock {
 
     #[inline]
     fn with<R>(&self, f: impl FnOnce(&mut Word) -> R) -> R {
-        let state = match self.word.try_enter() {
-            Some(state) => state,
-            None => self.enter_contended(),
-        };
-        let mut section = Section { lock: self, state };
-        f(&mut section.state)
+        // Two copies of the section: one with a call before or after it has to save registers for that every time.
+        match self.word.enter() {
+            Ok(state) => self.run(state, f),
+            Err(busy) => self.with_contended(busy, f),
+        }
     }
 
     #[inline(always)]
     fn peek(&self) -> Option<Word> {
         self.word.peek()
+    }
+
+    #[inline(always)]
+    fn guess(&self) -> Word {
+        self.word.guess()
     }
 
     #[inline(always)]

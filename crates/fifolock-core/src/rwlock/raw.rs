@@ -89,7 +89,7 @@ impl Section<'_> {
                 Admit::First(kind) => {
                     let first = self.queue.grant_first(next_grant(&mut self.state.counts.grants));
                     debug_assert!(first.is_some(), "the counts and the queue differ");
-                    let Some((waiter, waker)) = first else { return };
+                    let Some((waiter, waker, _)) = first else { return };
                     wakers.push(waker);
                     if !kind.is_shared() {
                         self.state.granted = waiter.as_ptr();
@@ -461,6 +461,17 @@ impl<R: RawLock, S: Side> Acquisition for Access<'_, R, S> {
     }
 
     #[inline(always)]
+    fn has_to_wait(section: &Section<'_>, waker: &Waker) -> bool {
+        let mut state = section.state;
+        !state.enter(S::KIND)
+            && match Node::new(state.granted) {
+                // SAFETY: in a section; who is granted has not claimed: the word says so.
+                Some(writer) => !unsafe { writer.will_wake(waker) },
+                None => section.granted_readers.is_empty(),
+            }
+    }
+
+    #[inline(always)]
     unsafe fn enqueue(section: &mut Section<'_>, waiter: Pin<&Waiter>, waker: Waker) -> Result<(), TooMany> {
         match section.state.enqueue(S::KIND) {
             Err(full) => Err(TooMany(full, waker)),
@@ -500,7 +511,7 @@ impl<R: RawLock, S: Side> Acquisition for Access<'_, R, S> {
         // SAFETY: in a section; it waits.
         let kind = unsafe { kind_of::<S>(waiter) };
         // SAFETY: I2, I3: in a section; queued and not granted, so linked here. Its stage is `Done`, so it never waits again.
-        let own = unsafe { section.queue_of(kind).leave(waiter) };
+        let (own, _) = unsafe { section.queue_of(kind).leave(waiter) };
         section.state.leave(kind, ticket);
         section.holders.left(S::KIND);
         section.admit(wakers);
@@ -584,7 +595,7 @@ unsafe fn rob<S: Side>(
         }
         Rob::TakeOver(robbed_ticket) => {
             // SAFETY: as the caller promises. The polled future is done with waiting.
-            let waker = unsafe { section.queue_of(robber).leave(waiter) };
+            let (waker, _) = unsafe { section.queue_of(robber).leave(waiter) };
             // SAFETY: as the caller promises, and out of the set.
             unsafe { section.queue_of(kind).push_robbed(robbed, waker, robbed_ticket, kind) };
             // SAFETY: as the caller promises, and it waits again.

@@ -98,7 +98,9 @@ impl Word {
 
     #[inline(always)]
     fn new_held(granted: *mut Waiter, queued: bool) -> Self {
-        Self::from_ptr(granted.cast::<()>().map_addr(|bits| bits | HELD | usize::from(queued)))
+        debug_assert!(granted.addr() & FLAGS == 0, "a waiter's address uses the flags");
+        // A sum, since no bit is in both: one instruction.
+        Self::from_ptr(granted.cast::<()>().map_addr(|bits| bits + (HELD + usize::from(queued))))
     }
 
     #[inline(always)]
@@ -144,7 +146,8 @@ pub(crate) fn may_be_unclaimed<R: RawLock>(raw: &R) -> bool {
 #[inline(always)]
 pub(crate) fn claim_fast<R: RawLock>(raw: &R, waiter: Pin<&Waiter>) -> bool {
     let me = Word::new_held(Node::of(waiter).as_ptr(), false);
-    raw.peek().is_some_and(|word| word.with_queued(false) == me && raw.try_acquire(word, word.claimed()))
+    let word = raw.guess();
+    word.with_queued(false) == me && raw.try_acquire(word, word.claimed())
 }
 
 /// As many waiters are queued as can be counted.

@@ -1,7 +1,7 @@
 //! The mutex: its state and transitions.
 
 use super::{QueueFull, one_more};
-use crate::queue::Waiter;
+use crate::queue::{Others, Waiter};
 use crate::raw::Word;
 
 /// What is known of a mutex inside a section: its word as it is, so that a section that changes nothing does nothing.
@@ -13,33 +13,43 @@ use crate::raw::Word;
 /// | yes | a waiter | any | owned by that waiter, which has not claimed it |
 ///
 /// A free mutex has no waiters: whoever releases hands it to the first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct MutexState {
+#[derive(Debug)]
+pub(crate) struct MutexState<'s> {
     word: Word,
-    pub(crate) queued: u32,
+    queued: &'s mut u32,
 }
 
-impl MutexState {
+impl<'s> MutexState<'s> {
     #[inline(always)]
-    pub(crate) fn decode(word: Word, queued: u32) -> Self {
-        debug_assert!(word.is_held() || (word == Word::INIT && queued == 0), "a free mutex has no waiters");
-        debug_assert_eq!(word.has_queued(), queued > 0, "the word and the count differ");
+    pub(crate) fn decode(word: Word, queued: &'s mut u32) -> Self {
+        debug_assert!(word.is_held() || (word == Word::INIT && *queued == 0), "a free mutex has no waiters");
+        debug_assert_eq!(word.has_queued(), *queued > 0, "the word and the count differ");
         Self { word, queued }
     }
 
     #[inline(always)]
-    pub(crate) fn encode(self) -> Word {
+    pub(crate) fn encode(&self) -> Word {
         self.word
     }
 
     #[inline(always)]
-    pub(crate) fn is_held(self) -> bool {
+    pub(crate) fn is_held(&self) -> bool {
         self.word.is_held()
+    }
+
+    /// Whether it is held by a guard.
+    #[inline(always)]
+    pub(crate) fn is_owned(&self) -> bool {
+        self.word.with_queued(true) == Word::HELD.with_queued(true)
+    }
+
+    pub(crate) fn queued(&self) -> u32 {
+        *self.queued
     }
 
     /// The owner that has not claimed it, or null. Only of a held mutex.
     #[inline(always)]
-    pub(crate) fn granted(self) -> *mut Waiter {
+    pub(crate) fn granted(&self) -> *mut Waiter {
         self.word.granted()
     }
 
@@ -78,34 +88,45 @@ impl MutexState {
     #[inline(always)]
     pub(crate) fn enqueue(&mut self) -> Result<(), QueueFull> {
         debug_assert!(self.is_held(), "nobody queues at a free mutex");
-        self.queued = one_more(self.queued)?;
+        *self.queued = one_more(*self.queued)?;
         self.word = self.word.with_queued(true);
         Ok(())
     }
 
-    /// Takes a waiter that leaves ungranted off the count.
+    /// Takes a waiter that leaves ungranted off the count; `others` if more wait.
     #[inline(always)]
-    pub(crate) fn leave(&mut self) {
-        self.queued -= 1;
-        self.word = self.word.with_queued(self.queued > 0);
+    pub(crate) fn leave(&mut self, others: Others) {
+        *self.queued -= 1;
+        debug_assert_eq!(others.0, *self.queued > 0, "the count and the queue differ");
+        if !others.0 {
+            self.word = self.word.with_queued(false);
+        }
     }
 
-    /// The owner, claimed or not, gives the mutex up to the first waiter, which was taken out of the queue, or null.
+    /// The owner, claimed or not, gives the mutex up, and nobody waits.
     ///
     /// | before | after |
     /// |---|---|
     /// | held, nobody queued | free |
+    #[inline(always)]
+    pub(crate) fn release(&mut self) {
+        debug_assert!(self.is_held(), "released while free");
+        debug_assert_eq!(*self.queued, 0, "the count and the queue differ");
+        self.word = Word::INIT;
+    }
+
+    /// The owner, claimed or not, gives the mutex up to the first waiter, which was taken out of the queue; `others` if more
+    /// wait.
+    ///
+    /// | before | after |
+    /// |---|---|
     /// | held, n queued | held, granted to the first, n - 1 queued |
     #[inline(always)]
-    pub(crate) fn release(&mut self, first: *mut Waiter) {
+    pub(crate) fn hand_off(&mut self, first: *mut Waiter, others: Others) {
         debug_assert!(self.is_held(), "released while free");
-        debug_assert_eq!(first.is_null(), self.queued == 0, "the count and the queue differ");
-        if first.is_null() {
-            self.word = Word::INIT;
-        } else {
-            self.queued -= 1;
-            self.word = Word::new_held(first, self.queued > 0);
-        }
+        *self.queued -= 1;
+        debug_assert_eq!(others.0, *self.queued > 0, "the count and the queue differ");
+        self.word = Word::new_held(first, others.0);
     }
 
     /// The granted waiter takes its grant.
@@ -121,10 +142,27 @@ mod tests {
     use super::*;
     use core::ptr;
 
-    const FREE: MutexState = MutexState { word: Word::INIT, queued: 0 };
+    /// What the state is made of.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    struct Parts {
+        word: Word,
+        queued: u32,
+    }
 
-    fn held(queued: u32) -> MutexState {
-        MutexState { word: Word::new_held(ptr::null_mut(), queued > 0), queued }
+    const FREE: Parts = Parts { word: Word::INIT, queued: 0 };
+
+    fn held(queued: u32) -> Parts {
+        Parts { word: Word::new_held(ptr::null_mut(), queued > 0), queued }
+    }
+
+    impl Parts {
+        /// A section.
+        fn with<R>(&mut self, f: impl FnOnce(&mut MutexState<'_>) -> R) -> R {
+            let mut state = MutexState::decode(self.word, &mut self.queued);
+            let result = f(&mut state);
+            self.word = state.encode();
+            result
+        }
     }
 
     fn a_waiter() -> *mut Waiter {
@@ -133,60 +171,63 @@ mod tests {
 
     #[test]
     fn words_tell_what_is_so() {
-        assert_eq!(FREE.encode(), Word::INIT);
-        assert_eq!(held(0).encode(), Word::HELD);
+        assert_eq!(held(0).word, Word::HELD);
         for queued in [0, 1, 7, u32::MAX] {
             for granted in [ptr::null_mut(), a_waiter()] {
-                let state = MutexState { word: Word::new_held(granted, queued > 0), queued };
-                let word = state.encode();
+                let word = Word::new_held(granted, queued > 0);
                 assert_eq!(word.bits() & Word::BUSY_BIT, 0, "{word:?}");
                 assert_eq!((word.is_held(), word.granted(), word.has_queued()), (true, granted, queued > 0));
-                assert_eq!(MutexState::decode(word, queued), state, "{word:?}");
+                let mut parts = Parts { word, queued };
+                assert_eq!(
+                    parts.with(|state| (state.is_held(), state.granted(), state.queued())),
+                    (true, granted, queued)
+                );
+                assert_eq!(parts, Parts { word, queued }, "to look changes nothing");
             }
         }
     }
 
     #[test]
     fn a_held_mutex_is_not_taken_again() {
-        let mut state = FREE;
-        assert!(state.try_lock());
-        let held = state;
-        assert!(!state.try_lock());
-        assert_eq!(state, held);
+        let mut parts = FREE;
+        assert!(parts.with(|state| state.try_lock()));
+        let held = parts;
+        assert!(!parts.with(|state| state.try_lock()));
+        assert_eq!(parts, held);
     }
 
     #[test]
     fn a_release_grants_while_somebody_waits() {
-        let mut state = held(2);
-        state.release(a_waiter());
-        assert!(state.is_held(), "never free in between");
-        assert_eq!((state.granted(), state.encode().has_queued()), (a_waiter(), true));
-        state.claim();
-        assert_eq!(state, held(1));
-        state.release(a_waiter());
-        assert!(!state.encode().has_queued());
-        state.release(ptr::null_mut());
-        assert_eq!(state, FREE);
+        let mut parts = held(2);
+        parts.with(|state| state.hand_off(a_waiter(), Others(true)));
+        assert!(parts.word.is_held(), "never free in between");
+        assert_eq!((parts.word.granted(), parts.word.has_queued()), (a_waiter(), true));
+        parts.with(|state| state.claim());
+        assert_eq!(parts, held(1));
+        parts.with(|state| state.hand_off(a_waiter(), Others(false)));
+        assert!(!parts.word.has_queued());
+        parts.with(|state| state.release());
+        assert_eq!(parts, FREE);
     }
 
     #[test]
     fn waiters_are_counted() {
-        let mut state = held(0);
-        state.enqueue().expect("there is room");
-        assert_eq!(state, held(1));
-        state.enqueue().expect("there is room");
-        state.leave();
-        assert_eq!(state, held(1));
-        state.leave();
-        assert_eq!(state, held(0));
+        let mut parts = held(0);
+        parts.with(|state| state.enqueue()).expect("there is room");
+        assert_eq!(parts, held(1));
+        parts.with(|state| state.enqueue()).expect("there is room");
+        parts.with(|state| state.leave(Others(true)));
+        assert_eq!(parts, held(1));
+        parts.with(|state| state.leave(Others(false)));
+        assert_eq!(parts, held(0));
     }
 
     #[cfg(target_pointer_width = "64")]
     #[test]
     fn a_full_queue_refuses_and_stays_as_it_was() {
         let full = held(u32::MAX);
-        let mut state = full;
-        assert_eq!(state.enqueue(), Err(QueueFull));
-        assert_eq!(state, full);
+        let mut parts = full;
+        assert_eq!(parts.with(|state| state.enqueue()), Err(QueueFull));
+        assert_eq!(parts, full);
     }
 }

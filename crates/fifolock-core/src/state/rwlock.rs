@@ -31,7 +31,7 @@
 //! share (W7: less room than members).
 
 use super::{MAX_READERS, QueueFull};
-use crate::queue::{Kind, Waiter};
+use crate::queue::{Kind, NO_GRANTS, Waiter};
 use crate::raw::Word;
 use core::ptr;
 
@@ -124,7 +124,7 @@ impl Counts {
         reserved: 0,
         window: 0,
         ticket: 0,
-        grants: 0,
+        grants: NO_GRANTS,
     };
 
     #[inline(always)]
