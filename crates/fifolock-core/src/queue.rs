@@ -881,9 +881,9 @@ impl GrantedSet {
     ///
     /// In a section; the waiter is in this set.
     #[inline(always)]
-    pub(crate) unsafe fn remove(&mut self, node: Node) {
+    pub(crate) unsafe fn remove(&mut self, node: Node) -> Others {
         // SAFETY: linked here, as the caller promises.
-        unsafe { self.0.unlink(node) };
+        unsafe { self.0.unlink(node) }
     }
 
     /// Looks for a grant that the waiter's own task leaves unclaimed, among the next [`LOOK_BATCH`] of `most` members at the

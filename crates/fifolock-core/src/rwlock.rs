@@ -280,7 +280,7 @@ impl<T, P: Platform> RwLock<T, P> {
 }
 
 impl<T: ?Sized, P: Platform> RwLock<T, P> {
-    /// The most readers that a lock can be made for: 536,870,911, and 268,435,455 where pointers have 32 bits.
+    /// The most readers that a lock can be made for: 536,870,911, and 134,217,727 where pointers have 32 bits.
     pub const MAX_READERS: u32 = crate::state::MAX_READERS;
 
     #[inline(always)]

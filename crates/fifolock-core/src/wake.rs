@@ -3,6 +3,7 @@
 use core::mem::{self, ManuallyDrop};
 use core::task::Waker;
 use heapless::Vec;
+use heapless::vec::Drain;
 
 /// How many readers of a batch are marked in one section, and so how many wakers lie on the releaser's stack.
 pub(crate) const WAKE_BATCH: usize = 32;
@@ -67,30 +68,42 @@ impl<F: FnMut(&mut Wakers)> Batch<'_, F> {
     #[inline]
     fn run(&mut self) {
         loop {
-            // The first of the queue is to be woken first.
-            self.wakers.chunk.reverse();
-            self.wake_chunk();
+            // Once it is empty there is nothing to drop.
+            let mut rest = Rest(ManuallyDrop::new(self.wakers.chunk.drain(..)));
+            rest.wake();
+            mem::forget(rest);
             if !self.wakers.more {
                 return;
             }
             (self.refill)(self.wakers);
         }
     }
+}
 
-    #[inline]
-    fn wake_chunk(&mut self) {
-        while let Some(waker) = self.wakers.chunk.pop() {
+/// Those of a chunk that are still to be woken.
+struct Rest<'a>(ManuallyDrop<Drain<'a, Waker, usize>>);
+
+impl Rest<'_> {
+    #[inline(always)]
+    fn wake(&mut self) {
+        for waker in self.0.by_ref() {
             waker.wake();
         }
     }
 }
 
 /// A waker has panicked.
+impl Drop for Rest<'_> {
+    #[cold]
+    fn drop(&mut self) {
+        self.wake();
+    }
+}
+
+/// A waker has panicked, and the rest of its chunk was woken.
 impl<F: FnMut(&mut Wakers)> Drop for Batch<'_, F> {
     #[cold]
     fn drop(&mut self) {
-        // Reversed already.
-        self.wake_chunk();
         if self.wakers.more {
             (self.refill)(self.wakers);
             self.run();

@@ -69,6 +69,25 @@ pub fn start() {
     syst.enable_counter();
 }
 
+/// Has the timer count instructions instead of time. Instead of [`start`], once.
+pub fn count_instructions() {
+    let mut syst = cortex_m::Peripherals::take().expect("the board is started once").SYST;
+    syst.set_clock_source(SystClkSource::Core);
+    syst.set_reload(COUNTER_MAX);
+    syst.clear_current();
+    syst.enable_counter();
+}
+
+const COUNTER_MAX: u32 = 0xff_ffff;
+
+/// How many instructions have been executed, from any number on. The images are run with `-icount shift=6`: each takes 64 ns
+/// of the emulated time. The counter ends after a second of that.
+pub fn instructions() -> u32 {
+    const PICOSECONDS: u64 = 1_000_000_000_000;
+    let ticks = COUNTER_MAX - cortex_m::peripheral::SYST::get_current();
+    (u64::from(ticks) * (PICOSECONDS / CORE_HZ as u64) / 64_000) as u32
+}
+
 /// The stack's extent, lowest address first, and what it was filled with.
 pub(crate) fn stack() -> (*const u32, *const u32, u32) {
     // The linker script's: symbols whose address is the value.

@@ -66,6 +66,7 @@ pub(super) fn run(cx: &Context) -> Result<Outcome> {
     for board in boards() {
         firmware.build(board, "release", &["-p", "sizes"])?;
         let _ = write!(text, "\n{}", programs(&firmware, board, &mut over)?);
+        let _ = write!(text, "\n{}", instructions(&firmware, board)?);
     }
     let board = boards().next().expect("there are two");
     let _ = write!(text, "\n{}", memory(&firmware, board)?);
@@ -188,20 +189,36 @@ fn failed(name: &str, board: &Board, output: &str) -> Failure {
 
 /// The locks and the futures, of which a waiting task has one.
 fn memory(firmware: &Firmware, board: &Board) -> Result<String> {
-    let run = firmware.run(board, "release", "memory")?;
+    Ok(format!("### RAM, in bytes\n\n{}", beside(firmware, board, "memory")?))
+}
+
+/// What operations execute.
+fn instructions(firmware: &Firmware, board: &Board) -> Result<String> {
+    let table = beside(firmware, board, "instructions")?;
+    Ok(format!(
+        "### Instructions, {} (`{}`)\n\nAs QEMU counts them, the mean of 256 runs; the chip's cycles are more, by how its \
+         memory is built. The waker does\nnothing.\n\n{table}",
+        board.core, board.target
+    ))
+}
+
+/// The numbers that an image prints, two by two.
+fn beside(firmware: &Firmware, board: &Board, image: &str) -> Result<String> {
+    let run = firmware.run(board, "release", image)?;
     let numbers = numbers(&run.output);
     if run.status != Some(0) || numbers.is_empty() {
-        return Err(failed("memory", board, &run.output));
+        return Err(failed(image, board, &run.output));
     }
-    let mut text = String::from("### RAM, in bytes\n\n| | fifolock | embassy-sync |\n|---|--:|--:|\n");
-    for pair in numbers.chunks(2) {
-        let [(ours, our_bytes), (embassys, their_bytes)] = pair else {
-            return Err(failed("memory", board, &run.output));
-        };
-        let (Some(what), true) = (ours.strip_suffix("/fifolock"), embassys.ends_with("/embassy-sync")) else {
-            return Err(failed("memory", board, &run.output));
-        };
-        let _ = writeln!(text, "| {what} | {our_bytes} | {their_bytes} |");
+    let of = |end: &str| -> Vec<_> {
+        numbers.iter().filter_map(|(name, number)| Some((name.strip_suffix(end)?, *number))).collect()
+    };
+    let (ours, embassys) = (of("/fifolock"), of("/embassy-sync"));
+    if !ours.iter().map(|(what, _)| what).eq(embassys.iter().map(|(what, _)| what)) {
+        return Err(failed(image, board, &run.output));
+    }
+    let mut text = String::from("| | fifolock | embassy-sync |\n|---|--:|--:|\n");
+    for ((what, our_number), (_, their_number)) in ours.into_iter().zip(embassys) {
+        let _ = writeln!(text, "| {what} | {our_number} | {their_number} |");
     }
     Ok(text)
 }

@@ -53,14 +53,13 @@ impl Section<'_> {
     /// | owner, `[w1, w2]` | w1 granted, `[w2]` |
     /// | owner, `[]` | free |
     #[inline(always)]
-    fn hand_off(&mut self) -> Waker {
+    fn hand_off(&mut self) -> Option<Waker> {
         let Some((first, waker, others)) = self.queue.grant_first(next_grant(self.grants)) else {
             self.state.release();
-            // So that who wakes need not ask.
-            return Waker::noop().clone();
+            return None;
         };
         self.state.hand_off(first.as_ptr(), others);
-        waker
+        Some(waker)
     }
 }
 
@@ -80,11 +79,16 @@ impl<R: RawLock> RawMutex<R> {
     #[cold]
     #[inline(never)]
     fn release_slow(&self) {
-        let waker = self.section(|section| {
+        let hand_off = |section: &mut Section<'_>| {
             section.holder.leave();
             section.hand_off()
-        });
-        waker.wake();
+        };
+        if Recorded::<R>::SHORTCUTS {
+            // It comes here to wake somebody, and need not ask after the section whether it does.
+            self.section(|section| hand_off(section).unwrap_or_else(|| Waker::noop().clone())).wake();
+        } else if let Some(waker) = self.section(hand_off) {
+            waker.wake();
+        }
     }
 
     #[inline]
@@ -148,7 +152,7 @@ impl<R: RawLock> Acquisition for RawMutex<R> {
 
     #[inline(always)]
     fn may_be_unclaimed(&self) -> bool {
-        crate::state::may_be_unclaimed(&self.raw)
+        self.raw.peek().is_none_or(|word| !word.is_held() || !word.granted().is_null())
     }
 
     #[inline(always)]

@@ -3,7 +3,7 @@
 #[cfg(feature = "diagnostics")]
 use crate::diagnostics::LockReport;
 use crate::diagnostics::{Holders, HoldersMut, Leaving, Place, Recorded};
-use crate::queue::{Found, GrantedSet, Kind, Look, Node, WaitQueue, Waiter, find_granted, next_grant};
+use crate::queue::{Found, GrantedSet, Kind, Look, Node, WaitQueue, Waiter, find_granted};
 use crate::raw::{RawLock, Word};
 use crate::state::rwlock::{Admit, Counts, Rob, RwLockPolicy, RwState, Terms};
 use crate::sync_shim::{UnsafeCell, const_fn};
@@ -41,9 +41,20 @@ impl<R> fmt::Debug for RawRwLock<R> {
 // - R: Sync: required, since it does the excluding.
 unsafe impl<R: RawLock + Sync> Sync for RawRwLock<R> {}
 
+/// What somebody gives up.
+#[derive(Clone, Copy, Debug)]
+enum GivesUp {
+    /// Its share, or the lock.
+    All(Kind),
+    /// The lock, for such a share.
+    WriteFor(Kind),
+    /// The upgradable share, for a plain one.
+    UpgradableForRead,
+}
+
 /// What a section may use: the decoded state, and the queues.
 pub(crate) struct Section<'s> {
-    state: RwState,
+    state: RwState<&'s mut Counts>,
     queue: &'s mut WaitQueue,
     readers: &'s mut WaitQueue,
     granted_readers: &'s mut GrantedSet,
@@ -61,7 +72,7 @@ impl Section<'_> {
     #[inline(always)]
     fn admit(&mut self, wakers: &mut Wakers) {
         // While shares are reserved, whoever reserved them is on the way to the next section.
-        if self.state.counts.reserved == 0 || self.state.widen_batch() {
+        if self.state.counts().reserved == 0 || self.state.widen_batch() {
             self.admit_batch(wakers);
         }
     }
@@ -87,7 +98,7 @@ impl Section<'_> {
                     };
                 }
                 Admit::First(kind) => {
-                    let first = self.queue.grant_first(next_grant(&mut self.state.counts.grants));
+                    let first = self.queue.grant_first(self.state.next_grant());
                     debug_assert!(first.is_some(), "the counts and the queue differ");
                     let Some((waiter, waker, _)) = first else { return };
                     wakers.push(waker);
@@ -105,7 +116,7 @@ impl Section<'_> {
                 }
             }
         }
-        let mut next = self.state;
+        let mut next = self.state.copied();
         wakers.more = next.admit(self.queue.first_kind()) != Admit::Nobody;
     }
 
@@ -118,7 +129,7 @@ impl Section<'_> {
     unsafe fn find<S: Side>(&mut self, waiter: Pin<&Waiter>, look: &mut Look) -> Found {
         match Node::new(self.state.granted) {
             // SAFETY: as the caller promises; who is granted has not claimed: the word says so.
-            Some(writer) => unsafe { find_granted(waiter, writer, self.state.counts.grants) },
+            Some(writer) => unsafe { find_granted(waiter, writer, self.state.counts().grants) },
             None if self.granted_readers.is_empty() => Found::Nothing,
             // SAFETY: as the caller promises.
             None => unsafe { self.find_share::<S>(waiter, look) },
@@ -135,7 +146,7 @@ impl Section<'_> {
         let ticket = unsafe { waiter.ticket() };
         // SAFETY: as the caller promises.
         let robber = unsafe { kind_of::<S>(waiter) };
-        let state = self.state;
+        let state = self.state.copied();
         let is_of_use = |kind| {
             let mut after = state;
             after.rob(robber, ticket, kind) != Rob::Nothing
@@ -172,17 +183,35 @@ impl<R: RawLock> RawRwLock<R> {
                 // SAFETY: sections exclude each other and never nest, because nothing inside calls foreign code
                 // (contract K2); so this is the only reference.
                 let Queues { queue, readers, granted_readers, holders } = unsafe { &mut *queues };
-                // SAFETY: as above.
-                let counts = self.counts.with(|counts| unsafe { *counts });
-                let state = RwState::decode(*word, counts, self.terms);
-                let mut section = Section { state, queue, readers, granted_readers, holders: holders.lend() };
-                let result = f(&mut section);
-                let state = section.state;
-                // SAFETY: as above.
-                self.counts.with_mut(|counts| unsafe { *counts = state.counts });
-                *word = state.encode();
-                result
+                self.counts.with_mut(|counts| {
+                    // SAFETY: as above.
+                    let state = RwState::decode(*word, unsafe { &mut *counts }, self.terms);
+                    let mut section = Section { state, queue, readers, granted_readers, holders: holders.lend() };
+                    let result = f(&mut section);
+                    *word = section.state.encode().with_unclaimed(!section.granted_readers.is_empty());
+                    result
+                })
             })
+        })
+    }
+
+    /// The claim of a reader, where there are shortcuts: a section that needs no more than the set.
+    #[inline]
+    fn claim_share(&self, waiter: Pin<&Waiter>) -> bool {
+        self.raw.with(move |word| {
+            if !waiter.is_granted() {
+                return false;
+            }
+            let others = self.queues.with_mut(|queues| {
+                // SAFETY: as in `section`.
+                let set = unsafe { &mut (*queues).granted_readers };
+                // SAFETY: granted and not claimed, so in the set.
+                unsafe { set.remove(Node::of(waiter)) }
+            });
+            if !others.0 {
+                *word = word.all_claimed();
+            }
+            true
         })
     }
 
@@ -195,12 +224,17 @@ impl<R: RawLock> RawRwLock<R> {
     /// A section in which somebody gives up what it has: it goes to whoever may enter then.
     #[cold]
     #[inline(never)]
-    fn release_slow(&self, transition: fn(&mut RwState), who: Leaving) {
+    fn release_slow(&self, what: GivesUp, who: Leaving) {
         let mut wakers = Wakers::default();
-        self.section(|section| {
+        let granted = &mut wakers;
+        self.section(move |section| {
             section.holders.leave(who);
-            transition(&mut section.state);
-            section.admit(&mut wakers);
+            match what {
+                GivesUp::All(kind) => section.state.release(kind),
+                GivesUp::WriteFor(kind) => section.state.downgrade(kind),
+                GivesUp::UpgradableForRead => section.state.downgrade_upgradable(),
+            }
+            section.admit(granted);
         });
         self.wake_all(&mut wakers);
     }
@@ -210,7 +244,7 @@ impl<R: RawLock> RawRwLock<R> {
     pub(crate) fn downgrade(&self, place: Place) {
         if !self.raw.try_release(Word::HELD, Word::ONE_READER) {
             let change = Leaving::changed(Kind::Write, Kind::Read, place);
-            self.release_slow(|state| state.downgrade(Kind::Read), change);
+            self.release_slow(GivesUp::WriteFor(Kind::Read), change);
         }
     }
 
@@ -219,7 +253,7 @@ impl<R: RawLock> RawRwLock<R> {
     pub(crate) fn downgrade_to_upgradable(&self, place: Place) {
         if !self.raw.try_release(Word::HELD, Word::ONE_UPGRADABLE) {
             let change = Leaving::changed(Kind::Write, Kind::Upgradable, place);
-            self.release_slow(|state| state.downgrade(Kind::Upgradable), change);
+            self.release_slow(GivesUp::WriteFor(Kind::Upgradable), change);
         }
     }
 
@@ -229,7 +263,7 @@ impl<R: RawLock> RawRwLock<R> {
         let to_plain = |word: Word| word.minus(Word::ONE_UPGRADABLE).plus(Word::ONE_READER);
         if !self.release_fast(to_plain) {
             let change = Leaving::changed(Kind::Upgradable, Kind::Read, place);
-            self.release_slow(RwState::downgrade_upgradable, change);
+            self.release_slow(GivesUp::UpgradableForRead, change);
         }
     }
 
@@ -269,14 +303,14 @@ impl<R: RawLock> RawRwLock<R> {
     }
 
     pub(crate) fn state(&self) -> RwState {
-        self.section(|section| section.state)
+        self.section(|section| section.state.copied())
     }
 
     #[cfg(feature = "diagnostics")]
     pub(crate) fn diagnose(&self) -> LockReport {
         self.section(|section| {
             let Section { state, queue, readers, granted_readers, holders } = section;
-            LockReport::of_rwlock(*state, holders, queue, readers, granted_readers)
+            LockReport::of_rwlock(state.copied(), holders, queue, readers, granted_readers)
         })
     }
 }
@@ -312,7 +346,7 @@ impl Side for ReadSide {
     #[inline(always)]
     fn release<R: RawLock>(lock: &RawRwLock<R>, place: Place) {
         if !lock.release_fast(|word| word.minus(Word::ONE_READER)) {
-            lock.release_slow(|state| state.release(Kind::Read), Leaving::of(Kind::Read, place));
+            lock.release_slow(GivesUp::All(Kind::Read), Leaving::of(Kind::Read, place));
         }
     }
 }
@@ -339,7 +373,7 @@ impl Side for UpgradableSide {
     #[inline(always)]
     fn release<R: RawLock>(lock: &RawRwLock<R>, place: Place) {
         if !lock.release_fast(|word| word.minus(Word::ONE_UPGRADABLE)) {
-            lock.release_slow(|state| state.release(Kind::Upgradable), Leaving::of(Kind::Upgradable, place));
+            lock.release_slow(GivesUp::All(Kind::Upgradable), Leaving::of(Kind::Upgradable, place));
         }
     }
 }
@@ -364,7 +398,7 @@ impl Side for WriteSide {
     #[inline(always)]
     fn release<R: RawLock>(lock: &RawRwLock<R>, place: Place) {
         if !lock.raw.try_release(Word::HELD, Word::INIT) {
-            lock.release_slow(|state| state.release(Kind::Write), Leaving::of(Kind::Write, place));
+            lock.release_slow(GivesUp::All(Kind::Write), Leaving::of(Kind::Write, place));
         }
     }
 }
@@ -442,12 +476,16 @@ impl<R: RawLock, S: Side> Acquisition for Access<'_, R, S> {
     #[inline(always)]
     fn claim_fast(&self, waiter: Pin<&Waiter>) -> bool {
         // A reader stands in the set of granted readers, which only a section may change.
-        !S::KIND.is_shared() && crate::state::claim_fast(&self.0.raw, waiter)
+        if S::KIND.is_shared() { self.0.claim_share(waiter) } else { crate::state::claim_fast(&self.0.raw, waiter) }
     }
 
     #[inline(always)]
     fn may_be_unclaimed(&self) -> bool {
-        crate::state::may_be_unclaimed(&self.0.raw)
+        self.0.raw.peek().is_none_or(
+            |word| {
+                if word.is_held() { !word.granted().is_null() } else { word.has_unclaimed() }
+            },
+        )
     }
 
     #[inline(always)]
@@ -462,9 +500,8 @@ impl<R: RawLock, S: Side> Acquisition for Access<'_, R, S> {
 
     #[inline(always)]
     fn has_to_wait(section: &Section<'_>, waker: &Waker) -> bool {
-        let mut state = section.state;
-        !state.enter(S::KIND)
-            && match Node::new(state.granted) {
+        !section.state.may_enter(S::KIND)
+            && match Node::new(section.state.granted) {
                 // SAFETY: in a section; who is granted has not claimed: the word says so.
                 Some(writer) => !unsafe { writer.will_wake(waker) },
                 None => section.granted_readers.is_empty(),
@@ -571,14 +608,13 @@ unsafe fn rob<S: Side>(
     let robber = unsafe { kind_of::<S>(waiter) };
     // SAFETY: as the caller promises.
     let kind = unsafe { robbed.kind() };
-    let mut state = section.state;
-    let rob = state.rob(robber, ticket, kind);
-    match rob {
+    match section.state.copied().rob(robber, ticket, kind) {
         Rob::Nothing => return Rescue::Waits,
         // Both will wait.
         Rob::GiveBack(..) if spare.is_none() => return Rescue::NeedsWaker,
-        _ => section.state = state,
+        _ => {}
     }
+    let rob = section.state.rob(robber, ticket, kind);
     if kind.is_shared() {
         // SAFETY: granted and not claimed, so in the set.
         unsafe { section.granted_readers.remove(robbed) };

@@ -14,7 +14,8 @@
 //! | 2 | busy | reserved for the raw lock; never set in a state |
 //! | 3… | with `HELD`: owner | the granted-unclaimed waiter, or null once it has claimed |
 //! | 3 | without `HELD`: `UPGRADABLE` | one of the readers may become the writer |
-//! | 4… | without `HELD`: readers | the number of readers, shares of granted and reserved ones included |
+//! | 4 | without `HELD`: `UNCLAIMED` | some of the readers have not claimed their shares |
+//! | 5… | without `HELD`: readers | the number of readers, shares of granted and reserved ones included |
 //!
 //! The granted waiter's *address* is what a claim exchanges for null. It can't be mistaken for another grant: while a
 //! waiter polls, its address is its own.
@@ -30,13 +31,15 @@ const QUEUED: usize = 0b001;
 const HELD: usize = 0b010;
 /// Only in a word that is not held; there the bit belongs to the address.
 const UPGRADABLE: usize = 0b1000;
+/// Only in a word that is not held; there the bit belongs to the address.
+const UNCLAIMED: usize = 0b1_0000;
 const FLAGS: usize = QUEUED | HELD | Word::BUSY_BIT;
 
 // A 16-bit word would have no room for the readers.
 const _: () = assert!(usize::BITS >= 32, "fifolock needs pointers of 32 bits or more");
 
 /// Readers are counted above the flags.
-const READER_SHIFT: u32 = (FLAGS | UPGRADABLE).count_ones();
+const READER_SHIFT: u32 = (FLAGS | UPGRADABLE | UNCLAIMED).count_ones();
 const ONE_READER: usize = 1 << READER_SHIFT;
 
 /// The most readers: what tokio has, or what there is room for in the word.
@@ -116,6 +119,28 @@ impl Word {
         self.bits() & UPGRADABLE != 0
     }
 
+    /// Whether some of the readers have not claimed their shares. Only of a word that is not held.
+    #[inline(always)]
+    pub(crate) fn has_unclaimed(self) -> bool {
+        debug_assert!(!self.is_held());
+        self.bits() & UNCLAIMED != 0
+    }
+
+    /// The same word where some readers have not claimed their shares, or none. Only of a word that is not held, if there
+    /// are some.
+    #[inline(always)]
+    pub(crate) fn with_unclaimed(self, unclaimed: bool) -> Self {
+        debug_assert!(!unclaimed || !self.is_held());
+        if unclaimed { Self::from_ptr(self.ptr().map_addr(|bits| bits | UNCLAIMED)) } else { self }
+    }
+
+    /// The same word once all readers have claimed their shares. Only of a word that is not held.
+    #[inline(always)]
+    pub(crate) fn all_claimed(self) -> Self {
+        debug_assert!(!self.is_held());
+        Self::from_bits(self.bits() & !UNCLAIMED)
+    }
+
     /// The same word with the shares of `more` besides. Both are of readers.
     #[inline(always)]
     pub(crate) fn plus(self, more: Self) -> Self {
@@ -127,12 +152,6 @@ impl Word {
     pub(crate) fn minus(self, less: Self) -> Self {
         Self::from_bits(self.bits() - less.bits())
     }
-}
-
-/// Whether a granted waiter may stand in the word; `true` where only a section can tell.
-#[inline(always)]
-pub(crate) fn may_be_unclaimed<R: RawLock>(raw: &R) -> bool {
-    raw.peek().is_none_or(|word| !word.is_held() || !word.granted().is_null())
 }
 
 /// A granted owner takes its grant in one step on the word, without a section.

@@ -31,8 +31,9 @@
 //! share (W7: less room than members).
 
 use super::{MAX_READERS, QueueFull};
-use crate::queue::{Kind, NO_GRANTS, Waiter};
+use crate::queue::{Kind, NO_GRANTS, Waiter, next_grant};
 use crate::raw::Word;
+use core::borrow::BorrowMut;
 use core::ptr;
 
 /// Whose turn it is when readers and writers wait. Chosen when the lock is made.
@@ -143,20 +144,21 @@ impl Counts {
 /// | yes | null | 0 | no | owned by a write guard |
 /// | yes | a waiter | 0 | no | owned by that writer, which has not claimed it |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct RwState {
+pub(crate) struct RwState<C = Counts> {
     pub(crate) writer: bool,
     pub(crate) granted: *mut Waiter,
     pub(crate) readers: u32,
     pub(crate) upgradable: bool,
-    pub(crate) counts: Counts,
+    /// Lent by the lock to a section, which changes few of them.
+    pub(crate) counts: C,
     terms: Terms,
     /// In this section a writer has left, so that it is the readers' turn if they take turns.
     after_writer: bool,
 }
 
-impl RwState {
+impl<C: BorrowMut<Counts>> RwState<C> {
     #[inline(always)]
-    pub(crate) fn decode(word: Word, counts: Counts, terms: Terms) -> Self {
+    pub(crate) fn decode(word: Word, counts: C, terms: Terms) -> Self {
         let writer = word.is_held();
         let (granted, readers, upgradable) =
             if writer { (word.granted(), 0, false) } else { (ptr::null_mut(), word.readers(), word.has_upgradable()) };
@@ -164,12 +166,35 @@ impl RwState {
     }
 
     #[inline(always)]
-    pub(crate) fn encode(self) -> Word {
+    pub(crate) fn counts(&self) -> &Counts {
+        self.counts.borrow()
+    }
+
+    #[inline(always)]
+    fn counts_mut(&mut self) -> &mut Counts {
+        self.counts.borrow_mut()
+    }
+
+    /// The number of the next grant.
+    #[inline(always)]
+    pub(crate) fn next_grant(&mut self) -> u32 {
+        next_grant(&mut self.counts_mut().grants)
+    }
+
+    /// One to try things on.
+    #[inline(always)]
+    pub(crate) fn copied(&self) -> RwState {
+        let Self { writer, granted, readers, upgradable, terms, after_writer, .. } = *self;
+        RwState { writer, granted, readers, upgradable, counts: *self.counts(), terms, after_writer }
+    }
+
+    #[inline(always)]
+    pub(crate) fn encode(&self) -> Word {
         debug_assert!(!self.writer || self.readers == 0, "R1 (exclusive)");
         debug_assert!(self.readers <= self.terms.max_readers(), "R2 (room)");
-        debug_assert!(self.counts.reserved <= self.counts.window, "R4 (batch)");
+        debug_assert!(self.counts().reserved <= self.counts().window, "R4 (batch)");
         debug_assert!(!self.upgradable || self.readers > 0, "R5 (one upgradable)");
-        let queued = self.counts.anyone_queued();
+        let queued = self.counts().anyone_queued();
         if self.writer {
             Word::new_held(self.granted, queued)
         } else {
@@ -188,7 +213,7 @@ impl RwState {
         self.terms.policy() != RwLockPolicy::TaskFair
     }
 
-    /// Takes the place that is waited for, if there is one. The queues are not asked.
+    /// Whether there is the place that is waited for. The queues are not asked.
     ///
     /// | waits for | enters if |
     /// |---|---|
@@ -197,14 +222,20 @@ impl RwState {
     /// | `Write` | nobody holds |
     /// | `Upgrade` | nobody holds but itself |
     #[inline(always)]
-    fn seat(&mut self, kind: Kind) -> bool {
-        let may = !self.writer
+    fn has_seat(&self, kind: Kind) -> bool {
+        !self.writer
             && match kind {
                 Kind::Read | Kind::ReadInLine => self.has_room(),
                 Kind::Upgradable => self.has_room() && !self.upgradable,
                 Kind::Write => self.readers == 0,
                 Kind::Upgrade => self.readers == 1,
-            };
+            }
+    }
+
+    /// Takes the place that is waited for, if there is one.
+    #[inline(always)]
+    fn seat(&mut self, kind: Kind) -> bool {
+        let may = self.has_seat(kind);
         if may {
             self.occupy(kind);
         }
@@ -254,7 +285,17 @@ impl RwState {
     /// Under the task-fair policy only an upgrade passes anybody.
     #[inline(always)]
     pub(crate) fn enter(&mut self, kind: Kind) -> bool {
-        let counts = self.counts;
+        let may = self.may_enter(kind);
+        if may {
+            self.occupy(kind);
+        }
+        may
+    }
+
+    /// Whether a newcomer would enter.
+    #[inline(always)]
+    pub(crate) fn may_enter(&self, kind: Kind) -> bool {
+        let counts = self.counts();
         let is_next = match kind {
             Kind::Upgrade => true,
             Kind::Read if self.queues_readers_apart() => {
@@ -266,28 +307,28 @@ impl RwState {
             }
             _ => !counts.anyone_queued(),
         };
-        is_next && self.seat(kind)
+        is_next && self.has_seat(kind)
     }
 
     /// Counts a waiter; returns its ticket.
     #[inline(always)]
     pub(crate) fn enqueue(&mut self, kind: Kind) -> Result<u32, QueueFull> {
-        let reserved = self.counts.reserved;
+        let reserved = self.counts().reserved;
         let count = self.waiting(kind);
         let more = count.checked_add(1).ok_or(QueueFull)?;
         if kind == Kind::Read {
             more.checked_add(reserved).ok_or(QueueFull)?;
         }
         *count = more;
-        Ok(self.counts.ticket)
+        Ok(self.counts().ticket)
     }
 
     #[inline(always)]
     fn waiting(&mut self, kind: Kind) -> &mut u32 {
         match kind {
-            Kind::Read => &mut self.counts.waiting_readers,
-            Kind::Upgradable | Kind::ReadInLine => &mut self.counts.waiting_upgradable,
-            Kind::Write | Kind::Upgrade => &mut self.counts.waiting_writers,
+            Kind::Read => &mut self.counts_mut().waiting_readers,
+            Kind::Upgradable | Kind::ReadInLine => &mut self.counts_mut().waiting_upgradable,
+            Kind::Write | Kind::Upgrade => &mut self.counts_mut().waiting_writers,
         }
     }
 
@@ -333,10 +374,10 @@ impl RwState {
     pub(crate) fn leave(&mut self, kind: Kind, ticket: u32) {
         match kind {
             Kind::Read => self.leave_reader(ticket),
-            Kind::Upgradable | Kind::ReadInLine => self.counts.waiting_upgradable -= 1,
-            Kind::Write => self.counts.waiting_writers -= 1,
+            Kind::Upgradable | Kind::ReadInLine => self.counts_mut().waiting_upgradable -= 1,
+            Kind::Write => self.counts_mut().waiting_writers -= 1,
             Kind::Upgrade => {
-                self.counts.waiting_writers -= 1;
+                self.counts_mut().waiting_writers -= 1;
                 self.vacate(Kind::Upgradable);
             }
         }
@@ -345,23 +386,23 @@ impl RwState {
     /// Whether a waiting reader has a share reserved, and is about to be marked.
     #[inline(always)]
     pub(crate) fn has_share_reserved(&self, ticket: u32) -> bool {
-        self.is_of_window(ticket) && self.counts.reserved == self.counts.window && self.counts.reserved > 0
+        self.is_of_window(ticket) && self.counts().reserved == self.counts().window && self.counts().reserved > 0
     }
 
     #[inline(always)]
     fn is_of_window(&self, ticket: u32) -> bool {
-        ticket != self.counts.ticket
+        ticket != self.counts().ticket
     }
 
     #[inline(always)]
     fn leave_reader(&mut self, ticket: u32) {
         let of_the_window = self.is_of_window(ticket);
-        self.counts.window -= u32::from(of_the_window);
-        if of_the_window && self.counts.window < self.counts.reserved {
-            self.counts.reserved -= 1;
+        self.counts_mut().window -= u32::from(of_the_window);
+        if of_the_window && self.counts().window < self.counts().reserved {
+            self.counts_mut().reserved -= 1;
             self.readers -= 1;
         } else {
-            self.counts.waiting_readers -= 1;
+            self.counts_mut().waiting_readers -= 1;
         }
     }
 
@@ -376,7 +417,7 @@ impl RwState {
     /// | a batch of all waiting readers, if no writer waits | last | last | – |
     #[inline(always)]
     pub(crate) fn admit(&mut self, first: Option<Kind>) -> Admit {
-        if self.counts.reserved == 0 {
+        if self.counts().reserved == 0 {
             if self.writer {
                 return Admit::Nobody;
             }
@@ -393,8 +434,8 @@ impl RwState {
                 }
             }
         }
-        self.counts.reserved -= 1;
-        self.counts.window -= 1;
+        self.counts_mut().reserved -= 1;
+        self.counts_mut().window -= 1;
         Admit::Reader
     }
 
@@ -402,32 +443,32 @@ impl RwState {
     /// Returns how many.
     #[inline(always)]
     pub(crate) fn take_shares(&mut self, most: u32) -> u32 {
-        let taken = self.counts.reserved.min(most);
-        self.counts.reserved -= taken;
-        self.counts.window -= taken;
+        let taken = self.counts().reserved.min(most);
+        self.counts_mut().reserved -= taken;
+        self.counts_mut().window -= taken;
         taken
     }
 
     /// Reserves shares for all waiting readers, as far as there is room, if no writer holds or waits.
     #[inline(always)]
     pub(crate) fn widen_batch(&mut self) -> bool {
-        !self.writer && self.counts.waiting_writers == 0 && self.queues_readers_apart() && self.open_batch()
+        !self.writer && self.counts().waiting_writers == 0 && self.queues_readers_apart() && self.open_batch()
     }
 
     /// Reserves shares for all waiting readers, as far as there is room.
     #[inline(always)]
     fn open_batch(&mut self) -> bool {
-        let admitted = self.counts.waiting_readers.min(self.terms.max_readers() - self.readers);
+        let admitted = self.counts().waiting_readers.min(self.terms.max_readers() - self.readers);
         if admitted == 0 {
             return false;
         }
-        self.counts.window = self.counts.waiting_readers + self.counts.reserved;
-        self.counts.waiting_readers -= admitted;
-        self.counts.reserved += admitted;
+        self.counts_mut().window = self.counts().waiting_readers + self.counts().reserved;
+        self.counts_mut().waiting_readers -= admitted;
+        self.counts_mut().reserved += admitted;
         self.readers += admitted;
         // Wraps: a member of the window is told by inequality, and before the number comes round every waiter that was
         // queued has been at the head of a batch.
-        self.counts.ticket = self.counts.ticket.wrapping_add(1);
+        self.counts_mut().ticket = self.counts().ticket.wrapping_add(1);
         true
     }
 
@@ -447,16 +488,16 @@ impl RwState {
         if robber == robbed || (robber, robbed) == (Kind::ReadInLine, Kind::Read) {
             return Rob::Trade;
         }
-        let before = *self;
+        let before = self.copied();
         self.vacate(robbed);
         // If no writer waits, readers enter as they come: the robbed one would be granted again at once.
         let in_line = robber == Kind::Upgradable
             && self.upgradable
-            && self.counts.waiting_writers == 0
+            && self.counts().waiting_writers == 0
             && self.queues_readers_apart();
         let robbed_as = if in_line { Kind::ReadInLine } else { robbed };
         let Ok(robbed_ticket) = self.enqueue(robbed_as) else {
-            *self = before;
+            self.restore(before);
             return Rob::Nothing;
         };
         if robber.is_shared() && self.seat(robber) {
@@ -468,8 +509,14 @@ impl RwState {
         if robbed.is_shared() {
             return Rob::GiveBack(robbed_as, robbed_ticket);
         }
-        *self = before;
+        self.restore(before);
         Rob::Nothing
+    }
+
+    fn restore(&mut self, before: RwState) {
+        let RwState { writer, granted, readers, upgradable, counts, after_writer, .. } = before;
+        (self.writer, self.granted, self.readers, self.upgradable) = (writer, granted, readers, upgradable);
+        (*self.counts_mut(), self.after_writer) = (counts, after_writer);
     }
 }
 
