@@ -23,6 +23,8 @@ pub(crate) trait Acquisition {
     /// Whether the lock's word can be looked at and changed without a section. If not, the shortcuts below do nothing, and
     /// the code that would try them is left out.
     const SHORTCUTS: bool;
+    /// Whether [`try_fast`](Self::try_fast) ever succeeds: by a shortcut, or by a section that is cheaper than the others.
+    const FAST: bool = Self::SHORTCUTS;
     /// What a section works on.
     type Section<'s>;
     /// What a section took out of the waiters that it granted, to be woken.
@@ -32,7 +34,7 @@ pub(crate) trait Acquisition {
     fn section<T>(&self, f: impl FnOnce(&mut Self::Section<'_>) -> T) -> T;
     /// Wakes whom a section granted, all before it returns or unwinds.
     fn wake_all(&self, wakers: &mut Self::Wakers);
-    /// Acquires without a section, if the word allows it.
+    /// Acquires, if the word alone allows it.
     fn try_fast(&self) -> bool;
     /// Whether it can be acquired, by the look of the word; `true` where only a section can tell.
     fn may_enter(&self) -> bool;
@@ -139,6 +141,8 @@ pub(crate) fn poll<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, cx: &mut Cont
             Stage::Queued if waiter.will_wake(cx.waker()) && !lock.may_be_unclaimed() => return Poll::Pending,
             Stage::Queued | Stage::Done => {}
         }
+    } else if A::FAST && waiter.stage() == Stage::Idle && lock.try_fast() {
+        return Poll::Ready(());
     }
     poll_slow(lock, waiter, cx.waker(), None)
 }

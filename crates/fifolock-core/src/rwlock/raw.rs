@@ -41,6 +41,9 @@ impl<R> fmt::Debug for RawRwLock<R> {
 // - R: Sync: required, since it does the excluding.
 unsafe impl<R: RawLock + Sync> Sync for RawRwLock<R> {}
 
+/// Not where it is recorded who holds the lock.
+const SHORT_SECTIONS: bool = !cfg!(feature = "diagnostics");
+
 /// What somebody gives up.
 #[derive(Clone, Copy, Debug)]
 enum GivesUp {
@@ -242,7 +245,7 @@ impl<R: RawLock> RawRwLock<R> {
     /// The writer, by a call at `place`, becomes a reader. Only for the writer.
     #[inline(always)]
     pub(crate) fn downgrade(&self, place: Place) {
-        if !self.raw.try_release(Word::HELD, Word::ONE_READER) {
+        if !self.release_alone(Word::ONE_READER) {
             let change = Leaving::changed(Kind::Write, Kind::Read, place);
             self.release_slow(GivesUp::WriteFor(Kind::Read), change);
         }
@@ -251,7 +254,7 @@ impl<R: RawLock> RawRwLock<R> {
     /// The writer, by a call at `place`, becomes the upgradable reader. Only for the writer.
     #[inline(always)]
     pub(crate) fn downgrade_to_upgradable(&self, place: Place) {
-        if !self.raw.try_release(Word::HELD, Word::ONE_UPGRADABLE) {
+        if !self.release_alone(Word::ONE_UPGRADABLE) {
             let change = Leaving::changed(Kind::Write, Kind::Upgradable, place);
             self.release_slow(GivesUp::WriteFor(Kind::Upgradable), change);
         }
@@ -270,6 +273,9 @@ impl<R: RawLock> RawRwLock<R> {
     /// Replaces the word of a reader that acquires, as long as `to` allows it.
     #[inline(always)]
     fn acquire_fast(&self, to: impl Fn(Word) -> Option<Word>) -> bool {
+        if !Recorded::<R>::SHORTCUTS {
+            return self.short_section(|word| if word.is_held() || word.has_queued() { None } else { to(word) });
+        }
         // Each turn, another reader came or left, or a section began.
         while let Some(word) = self.raw.peek() {
             if word.is_held() || word.has_queued() {
@@ -286,6 +292,9 @@ impl<R: RawLock> RawRwLock<R> {
     /// Replaces the word of a reader that gives up what it has, as long as nobody is queued.
     #[inline(always)]
     fn release_fast(&self, to: impl Fn(Word) -> Word) -> bool {
+        if !Recorded::<R>::SHORTCUTS {
+            return self.short_section(|word| (!word.has_queued()).then(|| to(word)));
+        }
         // Each turn, another reader came or left, or somebody queued.
         while let Some(word) = self.raw.peek() {
             if word.has_queued() {
@@ -296,6 +305,31 @@ impl<R: RawLock> RawRwLock<R> {
             }
         }
         false
+    }
+
+    /// Acquires the lock for itself, if the word is `from`.
+    #[inline(always)]
+    fn acquire_alone(&self, from: Word) -> bool {
+        if !Recorded::<R>::SHORTCUTS {
+            return self.short_section(|word| (word == from).then_some(Word::HELD));
+        }
+        self.raw.try_acquire(from, Word::HELD)
+    }
+
+    /// Gives the lock up for `to`, if nobody is queued.
+    #[inline(always)]
+    fn release_alone(&self, to: Word) -> bool {
+        if !Recorded::<R>::SHORTCUTS {
+            return self.short_section(|word| (word == Word::HELD).then_some(to));
+        }
+        self.raw.try_release(Word::HELD, to)
+    }
+
+    /// A section that needs no more than the word: where there are no shortcuts, what they would do. It costs a tenth of
+    /// the others.
+    #[inline(never)]
+    fn short_section(&self, to: impl FnOnce(Word) -> Option<Word>) -> bool {
+        SHORT_SECTIONS && self.raw.with(|word| to(*word).map(|to| *word = to).is_some())
     }
 
     pub(crate) fn policy(&self) -> RwLockPolicy {
@@ -387,7 +421,7 @@ impl Side for WriteSide {
 
     #[inline(always)]
     fn acquire_fast<R: RawLock>(lock: &RawRwLock<R>) -> bool {
-        lock.raw.try_acquire(Word::INIT, Word::HELD)
+        lock.acquire_alone(Word::INIT)
     }
 
     #[inline(always)]
@@ -397,7 +431,7 @@ impl Side for WriteSide {
 
     #[inline(always)]
     fn release<R: RawLock>(lock: &RawRwLock<R>, place: Place) {
-        if !lock.raw.try_release(Word::HELD, Word::INIT) {
+        if !lock.release_alone(Word::INIT) {
             lock.release_slow(GivesUp::All(Kind::Write), Leaving::of(Kind::Write, place));
         }
     }
@@ -412,7 +446,7 @@ impl Side for UpgradeSide {
 
     #[inline(always)]
     fn acquire_fast<R: RawLock>(lock: &RawRwLock<R>) -> bool {
-        lock.raw.try_acquire(Word::ONE_UPGRADABLE, Word::HELD)
+        lock.acquire_alone(Word::ONE_UPGRADABLE)
     }
 
     #[inline(always)]
@@ -450,6 +484,7 @@ impl<'a, R: RawLock, S: Side> Access<'a, R, S> {
 
 impl<R: RawLock, S: Side> Acquisition for Access<'_, R, S> {
     const SHORTCUTS: bool = Recorded::<R>::SHORTCUTS;
+    const FAST: bool = SHORT_SECTIONS || Recorded::<R>::SHORTCUTS;
     type Section<'s> = Section<'s>;
     type Wakers = Wakers;
 
