@@ -1,15 +1,19 @@
 //! The project's checks, as commands. Every job of CI is one of them, so that
 //! a contributor runs exactly what CI runs: `cargo xtask ci`, or one step of it.
 
+mod api;
 mod bench;
 mod context;
+mod coverage;
 mod deps;
 mod features;
 mod firmware;
 mod lint;
 mod nostd;
+mod sanitize;
 mod suites;
 mod tokio_tests;
+mod verification;
 
 use core::fmt::Write as _;
 use core::time::Duration;
@@ -52,11 +56,13 @@ const COMMANDS: &[Command] = &[
     Command::new("test", "the README's test command", suites::test).by_hand().with_args(),
     Command::new("readme", "README.md tells what CI runs", lint::readme),
     Command::new("links", "links between pages lead somewhere", lint::links),
+    Command::new("verification", "every rule and kind of fault has its tests", verification::run),
     Command::new("fmt", "formatting (check only)", lint::fmt),
     Command::new("spelling", "spelling, if typos is installed", lint::spelling),
     Command::new("deps", "dependency and feature hygiene", deps::run),
     Command::new("clippy", "clippy, warnings are errors", lint::clippy),
     Command::new("docs", "documentation, warnings are errors", lint::docs),
+    Command::new("api", "the public API is the recorded one; --bless records", api::run).with_args(),
     Command::new("features", "every combination of features", features::run),
     Command::new("nostd", "no std, no compare-and-swap", nostd::run),
     Command::new("firmware", "the images for microcontrollers, under QEMU", firmware::run).with_args(),
@@ -67,6 +73,11 @@ const COMMANDS: &[Command] = &[
     Command::new("tokio-tests", "tokio's own tests of its locks, on ours", tokio_tests::run),
     Command::new("gate", "instruction counts against the recorded ones; --record records", bench::gate).with_args(),
     Command::new("bench", "what the locks cost beside others, into docs/BENCHMARKS.md", bench::run)
+        .by_hand()
+        .with_args(),
+    Command::new("coverage", "lines of the core that no test runs, and no reason is given for", coverage::run)
+        .by_hand(),
+    Command::new("sanitize", "the tests under AddressSanitizer and ThreadSanitizer, or the one named", sanitize::run)
         .by_hand()
         .with_args(),
     Command::new("miri", "Miri, both borrow models", suites::miri).by_hand().with_args(),

@@ -50,9 +50,7 @@ pub(super) fn r8_one_among_many_is_found<P: Platform>() {
 }
 
 fn found<P: Platform>(fixture: &Fixture<P>, size: usize, own: usize, op: Op) {
-    let (task, writer) = (Actor::new(), Actor::new());
-    // Borrowed for as long as the batch.
-    let task = &*Box::leak(Box::new(task));
+    let (task, writer) = (&Actor::new(), Actor::new());
     let mut batch = Batch::grant(fixture, size, &|n| (n == own).then_some(task));
     assert_eq!(task.woken(), 1);
     let mut writing = (op != Op::Write).then(|| {
@@ -116,7 +114,7 @@ pub(super) fn r8_the_looks_of_two_tasks_find_both<P: Platform>() {
                 if first == second {
                     continue;
                 }
-                let tasks: &[Actor] = Box::leak(Box::new([Actor::new(), Actor::new()]));
+                let tasks = &Actor::many(2);
                 let mut batch = Batch::grant(fixture, size, &|n| {
                     [first, second].into_iter().position(|own| own == n).map(|task| &tasks[task])
                 });
@@ -141,7 +139,7 @@ pub(super) fn r8_the_looks_of_two_tasks_find_both<P: Platform>() {
 
 pub(super) fn r8_two_tasks_with_two_parked_shares_each_find_them<P: Platform>() {
     each_policy::<P>(|fixture, _| {
-        let tasks: &[Actor] = Box::leak(Box::new([Actor::new(), Actor::new()]));
+        let tasks = &Actor::many(2);
         let batch = Batch::grant(fixture, 4, &|n| Some(&tasks[n % 2]));
         let mut writers = [fixture.op(Op::Write), fixture.op(Op::Write)];
         let mut served = 0;
@@ -191,7 +189,7 @@ pub(super) fn r8_a_look_that_was_interrupted_begins_anew<P: Platform>() {
     for own in [0, 31, 40, 67, 68, 69, 99] {
         let fixture = Fixture::<P>::new(Target::RwLock(PhaseFair, 1000), Form::Borrowed);
         let fixture = &fixture;
-        let task = &*Box::leak(Box::new(Actor::new()));
+        let task = &Actor::new();
         let writer = Actor::new();
         let mut batch = Batch::grant(fixture, 100, &|_| None);
         let mut before = fixture.op(Op::Write);
