@@ -38,7 +38,7 @@ impl<'a> Batch<'a> {
 
 pub(super) fn r8_one_among_many_is_found<P: Platform>() {
     each_policy::<P>(|fixture, _| {
-        for size in [33, 100, 200] {
+        for &size in if cfg!(miri) { &[33, 70][..] } else { &[33, 100, 200] } {
             let step = if cfg!(miri) { 31 } else { 7 };
             for own in (0..size).step_by(step).chain([31, 32, size - 1]) {
                 for op in [Op::Write, Op::Read, Op::Upgradable] {
@@ -81,7 +81,8 @@ fn found<P: Platform>(fixture: &Fixture<P>, size: usize, own: usize, op: Op) {
 
 pub(super) fn r8_none_among_many_is_seen_and_that_is_that<P: Platform>() {
     each_policy::<P>(|fixture, _| {
-        for size in [1, 31, 32, 33, 64, 65, 100, 200, 1100] {
+        let sizes = if cfg!(miri) { &[1, 32, 33, 65][..] } else { &[1, 31, 32, 33, 64, 65, 100, 200, 1100] };
+        for &size in sizes {
             let task = Actor::new();
             let mut batch = Batch::grant(fixture, size, &|_| None);
             // Something to wait for first.
@@ -168,13 +169,14 @@ pub(super) fn r8_two_tasks_with_two_parked_shares_each_find_them<P: Platform>() 
 
 pub(super) fn r8_readers_that_have_claimed_cost_no_look<P: Platform>() {
     each_policy::<P>(|fixture, _| {
-        let guards: Vec<_> = (0..1000).map(|_| fixture.hold(Op::Read)).collect();
+        let claimed = if cfg!(miri) { 70 } else { 1000 };
+        let guards: Vec<_> = (0..claimed).map(|_| fixture.hold(Op::Read)).collect();
         let mut writing = fixture.op(Op::Write);
         let writer = Actor::new();
         writer.pending(&mut writing);
         let batch = Batch::queue(fixture, 33, &|_| None);
         drop(writing);
-        assert_eq!(fixture.inside(), 1033);
+        assert_eq!(fixture.inside(), claimed + 33);
         let task = Actor::new();
         let mut waits = fixture.op(Op::Write);
         let (polls, _) = task.drive(&mut waits);
