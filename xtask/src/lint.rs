@@ -127,6 +127,10 @@ pub(crate) fn clippy(cx: &Context, _args: &[String]) -> Result<Outcome> {
     cmd!(sh, "cargo clippy --manifest-path {EMBASSY_STD} --all-targets --target-dir {target} -- -D warnings")
         .run()
         .or_tell("mend what clippy reports in conformance-embassy-std")?;
+    let (public_api, target) = (api::MANIFEST, api::target_dir(cx));
+    cmd!(sh, "cargo clippy --manifest-path {public_api} --target-dir {target} -- -D warnings")
+        .run()
+        .or_tell("mend what clippy reports in xtask/public-api")?;
     let (bench, target) = (bench::MANIFEST, bench::target_dir(cx));
     cmd!(sh, "cargo clippy --manifest-path {bench} --workspace --all-targets --target-dir {target} -- -D warnings")
         .run()
