@@ -373,9 +373,23 @@ impl Op {
         matches!(self, Self::Claim(_) | Self::DropGranted(_) | Self::Rescue(..))
     }
 
-    /// What holds the lock from the start.
-    fn hold<S: Subject>(self, lock: &Arc<S>) -> Option<Actor<S>> {
-        let take = |kind| lock.try_now(kind).expect("it can be held");
+    /// The share that it holds from the start.
+    fn share(self) -> Option<To> {
+        match self {
+            Self::Release(Kind::Read) => Some(To::Read),
+            Self::Release(Kind::Upgradable) | Self::Convert(Kind::Upgradable, _) | Self::Upgrade | Self::DropUpgrade => {
+                Some(To::Upgradable)
+            }
+            _ => None,
+        }
+    }
+
+    /// What holds the lock from the start; `gate` is the guard that kept others out until now.
+    fn hold<S: Subject>(self, lock: &Arc<S>, gate: &mut Option<S::Guard>) -> Option<Actor<S>> {
+        let mut take = |kind| match (gate.take(), self.share()) {
+            (Some(gate), Some(share)) => S::convert(gate, share),
+            _ => lock.try_now(kind).expect("it can be held"),
+        };
         match self {
             Self::Release(kind) => Some(Actor::Release(take(kind))),
             Self::Convert(kind, to) => Some(Actor::Convert(take(kind), to)),
@@ -426,14 +440,15 @@ pub(crate) fn check<S: Subject>(beside: &'static [Beside], ops: [Op; 2]) {
         let mut rest = Rest::<S>::new();
         let queue = |kind| Waiting::<S>::queued(lock.turn(kind, false));
 
-        let gate = ops.iter().any(|op| op.is_of_a_granted()).then(|| lock.try_now(Kind::Write).expect("free"));
+        let mut gate = ops.iter().any(|op| op.is_of_a_granted()).then(|| lock.try_now(Kind::Write).expect("free"));
         for beside in beside {
             if let Beside::Held(kind) = *beside {
                 rest.keep(lock.try_now(kind).expect("it can be held"));
             }
         }
-        let mut holders = ops.map(|op| op.hold(&lock));
         let mut granted = ops.map(|op| op.queue_granted(&lock));
+        // Who holds a share has it from the gate's guard, so that readers are granted beside it.
+        let mut holders = ops.map(|op| op.hold(&lock, &mut gate));
         drop(gate);
         rest.waiting.extend(beside.iter().filter_map(|beside| match *beside {
             Beside::Ahead(kind) => Some(queue(kind)),

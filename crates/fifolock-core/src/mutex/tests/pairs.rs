@@ -56,6 +56,14 @@ pairs! { Mutex:
     fn loom_r2_timeout_against_rescue: [], Expire(Write), Rescue(Write, Write);
     fn loom_r2_try_against_rescue: [], Try(Write), Rescue(Write, Write);
     fn loom_r2_look_against_rescue: [], Look, Rescue(Write, Write);
+
+    fn loom_m4_second_poll_against_try: [Held(Write)], AnotherWaker(Write), Try(Write);
+    fn loom_m4_drop_against_try: [Held(Write)], Drop(Write), Try(Write);
+    fn loom_m4_timeout_against_try: [Held(Write)], Expire(Write), Try(Write);
+    fn loom_m10_second_poll_against_a_look: [Held(Write)], AnotherWaker(Write), Look;
+    fn loom_m10_drop_against_a_look: [Held(Write)], Drop(Write), Look;
+    fn loom_m10_timeout_against_a_look: [Held(Write)], Expire(Write), Look;
+    fn loom_m10_try_against_a_look: [], Try(Write), Look;
 }
 
 pairs! { SpinMutex:
