@@ -6,8 +6,12 @@ mod context;
 mod deps;
 mod features;
 mod firmware;
+#[cfg(test)]
+mod interleavings;
 mod lint;
+mod mutants;
 mod nostd;
+mod shuttle;
 mod suites;
 mod tokio_tests;
 
@@ -64,11 +68,13 @@ const COMMANDS: &[Command] = &[
     Command::new("diagnostics", "all tests, with locks that know who holds them", suites::diagnostics).with_args(),
     Command::new("msrv", "the declared minimum Rust version", lint::msrv),
     Command::new("loom", "every interleaving of the models", suites::loom).with_args(),
+    Command::new("shuttle", "random schedules of large programs", shuttle::run).with_args(),
     Command::new("tokio-tests", "tokio's own tests of its locks, on ours", tokio_tests::run),
     Command::new("gate", "instruction counts against the recorded ones; --record records", bench::gate).with_args(),
     Command::new("bench", "what the locks cost beside others, into docs/BENCHMARKS.md", bench::run)
         .by_hand()
         .with_args(),
+    Command::new("mutants", "planted faults, and the tests that must fall", mutants::run).by_hand().with_args(),
     Command::new("miri", "Miri, both borrow models", suites::miri).by_hand().with_args(),
 ];
 

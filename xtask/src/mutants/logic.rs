@@ -19,7 +19,12 @@ struct Round {
 const ROUNDS: [Round; 3] = [
     Round {
         name: "the rules on one platform",
-        args: &["--test-package=fifolock-conformance", "--features=one-platform", "-C=--test=one_platform", "--timeout=60"],
+        args: &[
+            "--test-package=fifolock-conformance",
+            "--features=one-platform",
+            "-C=--test=one_platform",
+            "--timeout=60",
+        ],
         loom: false,
     },
     Round {
@@ -29,7 +34,13 @@ const ROUNDS: [Round; 3] = [
     },
     Round {
         name: "the loom models",
-        args: &["--test-package=fifolock-core", "--profile=loom", "-C=--lib", "--timeout=900", "--cargo-test-arg=loom_"],
+        args: &[
+            "--test-package=fifolock-core",
+            "--profile=loom",
+            "-C=--lib",
+            "--timeout=900",
+            "--cargo-test-arg=loom_",
+        ],
         loom: true,
     },
 ];

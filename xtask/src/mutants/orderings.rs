@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::breaks::{Explained, Record};
-use super::tree::{Program, Suite, Tree, Verdict};
+use super::tree::{Suite, Tree, Verdict};
 use super::{is_chosen, none_chosen};
 use crate::context::{Context, Failure, OrElse as _, Outcome, Result};
 
@@ -88,7 +88,7 @@ fn killer(tree: &Tree<'_>) -> Result<Option<String>> {
     for limit in ROUNDS {
         let mut later = Vec::new();
         for model in models {
-            match verdict(&program, &model, limit)? {
+            match program.run(&model, true, limit)? {
                 Verdict::Falls | Verdict::NoTest => return Ok(Some(model)),
                 Verdict::Hangs => later.push(model),
                 Verdict::Passes => {}
@@ -97,10 +97,6 @@ fn killer(tree: &Tree<'_>) -> Result<Option<String>> {
         models = later;
     }
     Ok(models.into_iter().next().map(|model| format!("{model} (hangs)")))
-}
-
-fn verdict(program: &Program, model: &str, limit: Duration) -> Result<Verdict> {
-    program.run(model, true, limit)
 }
 
 /// The files below a folder that are no tests.

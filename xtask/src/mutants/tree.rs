@@ -10,6 +10,7 @@ use serde_json::Value;
 use xshell::cmd;
 
 use crate::context::{Context, Failure, OrElse as _, Result};
+use crate::shuttle;
 use crate::suites::{LOOM_FEATURES, LOOM_FLAGS, LOOM_MAX_PREEMPTIONS, loom_target_dir};
 
 /// What the core's own tests are built with.
@@ -22,6 +23,8 @@ pub(super) enum Suite {
     Core,
     /// The core's models.
     Loom,
+    /// The core's large programs.
+    Shuttle,
     /// One program of the conformance crate.
     Conformance(String),
 }
@@ -31,6 +34,7 @@ impl Suite {
         match name {
             "core" => Some(Self::Core),
             "loom" => Some(Self::Loom),
+            "shuttle" => Some(Self::Shuttle),
             _ => name.strip_prefix("conformance/").map(|program| Self::Conformance(program.to_owned())),
         }
     }
@@ -62,8 +66,7 @@ impl<'a> Tree<'a> {
         let listed = cmd!(sh, "git ls-files -z --cached --others --exclude-standard")
             .read()
             .or_tell("mutants are planted in a copy of what git knows: run it in a checkout")?;
-        let files: Vec<&Path> =
-            listed.split('\0').map(Path::new).filter(|file| cx.root.join(file).is_file()).collect();
+        let files: Vec<&Path> = listed.split('\0').map(Path::new).filter(|file| cx.root.join(file).is_file()).collect();
         for file in &files {
             copy(&cx.root.join(file), &root.join(file))?;
         }
@@ -96,9 +99,9 @@ impl<'a> Tree<'a> {
         cargo.current_dir(&self.root).args(["test", "--no-run", "--message-format=json-render-diagnostics", "-q"]);
         match suite {
             Suite::Core => cargo.args(["-p", "fifolock-core", "--lib", "--features", CORE_FEATURES]),
-            Suite::Loom => cargo
+            Suite::Loom | Suite::Shuttle => cargo
                 .args(["-p", "fifolock-core", "--lib", "--features", LOOM_FEATURES, "--profile", "loom"])
-                .env("RUSTFLAGS", LOOM_FLAGS),
+                .env("RUSTFLAGS", if *suite == Suite::Loom { LOOM_FLAGS } else { shuttle::FLAGS }),
             Suite::Conformance(program) => {
                 if program == "one_platform" {
                     cargo.args(["--features", "one-platform"]);
@@ -107,7 +110,11 @@ impl<'a> Tree<'a> {
             }
         };
         // The dependencies that are there already will do. The copy's own crates have another path, so other names.
-        let target = if *suite == Suite::Loom { loom_target_dir(self.cx) } else { self.cx.target.clone() };
+        let target = match suite {
+            Suite::Loom => loom_target_dir(self.cx),
+            Suite::Shuttle => shuttle::target_dir(self.cx),
+            Suite::Core | Suite::Conformance(_) => self.cx.target.clone(),
+        };
         let output = cargo.arg("--target-dir").arg(target).output().or_tell("check that cargo is on PATH")?;
         if !output.status.success() {
             return Ok(Err(String::from_utf8_lossy(&output.stderr).into_owned()));
@@ -125,7 +132,7 @@ impl<'a> Tree<'a> {
 
     fn folder(&self, suite: &Suite) -> PathBuf {
         self.root.join(match suite {
-            Suite::Core | Suite::Loom => "crates/fifolock-core",
+            Suite::Core | Suite::Loom | Suite::Shuttle => "crates/fifolock-core",
             Suite::Conformance(_) => "crates/conformance",
         })
     }

@@ -211,9 +211,9 @@ impl<R: RawLock + Send + Sync + 'static> Subject for RwLock<Data, Later<R>> {
             (Kind::Read, true) => {
                 Box::pin(async move { lock.read_owned_timeout(TIMEOUT).await.ok().map(RwGuard::Read) })
             }
-            (Kind::Upgradable, true) => Box::pin(async move {
-                lock.upgradable_read_owned_timeout(TIMEOUT).await.ok().map(RwGuard::Upgradable)
-            }),
+            (Kind::Upgradable, true) => {
+                Box::pin(async move { lock.upgradable_read_owned_timeout(TIMEOUT).await.ok().map(RwGuard::Upgradable) })
+            }
             (_, true) => Box::pin(async move { lock.write_owned_timeout(TIMEOUT).await.ok().map(RwGuard::Write) }),
         }
     }
@@ -237,9 +237,7 @@ impl<R: RawLock + Send + Sync + 'static> Subject for RwLock<Data, Later<R>> {
             (RwGuard::Write(guard), To::Upgradable) => {
                 RwGuard::Upgradable(OwnedRwLockWriteGuard::downgrade_to_upgradable(guard))
             }
-            (RwGuard::Upgradable(guard), To::Read) => {
-                RwGuard::Read(OwnedRwLockUpgradableReadGuard::downgrade(guard))
-            }
+            (RwGuard::Upgradable(guard), To::Read) => RwGuard::Read(OwnedRwLockUpgradableReadGuard::downgrade(guard)),
             (RwGuard::Upgradable(guard), To::Write) => match OwnedRwLockUpgradableReadGuard::try_upgrade(guard) {
                 Ok(guard) => RwGuard::Write(guard),
                 Err(guard) => RwGuard::Upgradable(guard),
@@ -377,9 +375,10 @@ impl Op {
     fn share(self) -> Option<To> {
         match self {
             Self::Release(Kind::Read) => Some(To::Read),
-            Self::Release(Kind::Upgradable) | Self::Convert(Kind::Upgradable, _) | Self::Upgrade | Self::DropUpgrade => {
-                Some(To::Upgradable)
-            }
+            Self::Release(Kind::Upgradable)
+            | Self::Convert(Kind::Upgradable, _)
+            | Self::Upgrade
+            | Self::DropUpgrade => Some(To::Upgradable),
             _ => None,
         }
     }
@@ -454,9 +453,8 @@ pub(crate) fn check<S: Subject>(beside: &'static [Beside], ops: [Op; 2]) {
             Beside::Ahead(kind) => Some(queue(kind)),
             _ => None,
         }));
-        let [one, other] = core::array::from_fn(|i| {
-            holders[i].take().unwrap_or_else(|| ops[i].begin(&lock, granted[i].take()))
-        });
+        let [one, other] =
+            core::array::from_fn(|i| holders[i].take().unwrap_or_else(|| ops[i].begin(&lock, granted[i].take())));
         rest.waiting.extend(beside.iter().filter_map(|beside| match *beside {
             Beside::Behind(kind) => Some(queue(kind)),
             _ => None,
