@@ -1,7 +1,7 @@
 //! Deliberate breaks: `breaks.toml`, where each stands with the test that must fall.
 
+use core::time::Duration;
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use serde::Deserialize;
 

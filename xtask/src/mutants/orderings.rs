@@ -1,8 +1,8 @@
 //! Atomic orderings, each weakened alone.
 
+use core::time::Duration;
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
 
 use super::breaks::{Explained, Record};
 use super::tree::{Suite, Tree, Verdict};

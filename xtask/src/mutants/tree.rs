@@ -1,10 +1,11 @@
 //! A copy of the project to plant faults in, and its test programs.
 
+use core::time::Duration;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::Value;
 use xshell::cmd;
