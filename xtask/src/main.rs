@@ -8,9 +8,13 @@ mod coverage;
 mod deps;
 mod features;
 mod firmware;
+#[cfg(test)]
+mod interleavings;
 mod lint;
+mod mutants;
 mod nostd;
 mod sanitize;
+mod shuttle;
 mod suites;
 mod tokio_tests;
 mod verification;
@@ -71,6 +75,7 @@ const COMMANDS: &[Command] = &[
     Command::new("diagnostics", "all tests, with locks that know who holds them", suites::diagnostics).with_args(),
     Command::new("msrv", "the declared minimum Rust version", lint::msrv),
     Command::new("loom", "every interleaving of the models", suites::loom).with_args(),
+    Command::new("shuttle", "random schedules of large programs", shuttle::run).with_args(),
     Command::new("tokio-tests", "tokio's own tests of its locks, on ours", tokio_tests::run),
     Command::new("gate", "instruction counts against the recorded ones; --record records", bench::gate).with_args(),
     Command::new("bench", "what the locks cost beside others, into docs/BENCHMARKS.md", bench::run)
@@ -82,6 +87,7 @@ const COMMANDS: &[Command] = &[
     Command::new("sanitize", "the tests under AddressSanitizer and ThreadSanitizer, or the one named", sanitize::run)
         .by_hand()
         .with_args(),
+    Command::new("mutants", "planted faults, and the tests that must fall", mutants::run).by_hand().with_args(),
     Command::new("miri", "Miri, both borrow models", suites::miri).by_hand().with_args(),
 ];
 

@@ -8,7 +8,7 @@ use xshell::cmd;
 use crate::context::{Context, Failure, OrElse as _, Outcome, Result, run_tests};
 
 /// A known lock bug passed at 2.
-const LOOM_MAX_PREEMPTIONS: &str = "3";
+pub(crate) const LOOM_MAX_PREEMPTIONS: &str = "3";
 
 /// Turns the crate's atomics and cells into loom's.
 pub(crate) const LOOM_FLAGS: &str = "--cfg fifolock_loom -D warnings";
