@@ -7,6 +7,7 @@ use xshell::cmd;
 use crate::api;
 use crate::bench;
 use crate::context::{Context, Failure, OrElse as _, Outcome, Result};
+use crate::fuzz;
 use crate::nostd;
 use crate::suites::{EMBASSY_STD, LOOM_FEATURES, LOOM_FLAGS, embassy_std_target_dir, loom_target_dir};
 
@@ -102,6 +103,10 @@ pub(crate) fn fmt(cx: &Context, _args: &[String]) -> Result<Outcome> {
     cmd!(sh, "cargo fmt --manifest-path {bench} --all --check")
         .run()
         .or_tell(&format!("run `cargo fmt --manifest-path {bench} --all`"))?;
+    let fuzz = fuzz::MANIFEST;
+    cmd!(sh, "cargo fmt --manifest-path {fuzz} --check")
+        .run()
+        .or_tell(&format!("run `cargo fmt --manifest-path {fuzz}`"))?;
     Ok(Outcome::Passed)
 }
 

@@ -8,6 +8,7 @@ mod coverage;
 mod deps;
 mod features;
 mod firmware;
+mod fuzz;
 #[cfg(test)]
 mod interleavings;
 mod lint;
@@ -88,6 +89,9 @@ const COMMANDS: &[Command] = &[
         .by_hand()
         .with_args(),
     Command::new("mutants", "planted faults, and the tests that must fall", mutants::run).by_hand().with_args(),
+    Command::new("fuzz", "odd sequences against the reference model; SECONDS for each target", fuzz::run)
+        .by_hand()
+        .with_args(),
     Command::new("miri", "Miri, both borrow models", suites::miri).by_hand().with_args(),
 ];
 

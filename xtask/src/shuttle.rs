@@ -11,7 +11,7 @@ use crate::suites::LOOM_FEATURES;
 pub(crate) const FLAGS: &str = "--cfg fifolock_shuttle -D warnings";
 
 /// Schedules of each program, of each scheduler: some ten seconds in all.
-const ITERATIONS: u32 = 3000;
+const ITERATIONS: u32 = 1500;
 
 /// Runs the programs. The argument is how many schedules of each.
 pub(crate) fn run(cx: &Context, args: &[String]) -> Result<Outcome> {

@@ -13,7 +13,7 @@ const SOURCES: &str = "crates/fifolock-core/src";
 
 /// Models in rounds, so that short ones come first: a model that is not done goes into the next round. One that is not done
 /// in the last hangs, by the fault.
-const ROUNDS: [Duration; 2] = [Duration::from_secs(20), Duration::from_secs(900)];
+const ROUNDS: [Duration; 3] = [Duration::from_secs(2), Duration::from_secs(30), Duration::from_secs(900)];
 
 /// An ordering in the source.
 #[derive(Debug, PartialEq, Eq)]

@@ -14,6 +14,9 @@ use crate::context::{Context, Failure, OrElse as _, Result};
 use crate::shuttle;
 use crate::suites::{LOOM_FEATURES, LOOM_FLAGS, LOOM_MAX_PREEMPTIONS, loom_target_dir};
 
+/// Models are small: what optimising the core takes is more than what it saves. Their tools stay optimised.
+const QUICK: &str = "profile.loom.package.fifolock-core.opt-level=0";
+
 /// What the core's own tests are built with.
 const CORE_FEATURES: &str = "std,spin,critical-section";
 
@@ -102,6 +105,7 @@ impl<'a> Tree<'a> {
             Suite::Core => cargo.args(["-p", "fifolock-core", "--lib", "--features", CORE_FEATURES]),
             Suite::Loom | Suite::Shuttle => cargo
                 .args(["-p", "fifolock-core", "--lib", "--features", LOOM_FEATURES, "--profile", "loom"])
+                .args(["--config", QUICK])
                 .env("RUSTFLAGS", if *suite == Suite::Loom { LOOM_FLAGS } else { shuttle::FLAGS }),
             Suite::Conformance(program) => {
                 if program == "one_platform" {
