@@ -88,15 +88,55 @@ fn explore<L: Real>(what: &str, letters: &[Op], policy: RwLockPolicy, places: us
     let rows = plan.every_state::<L>(depths.states[long], long);
     show(&format!("{what}, every letter in every state"), &rows);
 }
-const D: Depths = Depths { sequences: [4, 5], states: [9, 12] };
+
+/// The mutex has the fewer letters.
+const MUTEX_DEPTHS: Depths = Depths { sequences: [5, 6], states: [9, 12] };
+const RWLOCK_DEPTHS: Depths = Depths { sequences: [4, 5], states: [6, 9] };
+
+fn mutex<L: Real>(what: &str) {
+    explore::<L>(&format!("mutex on {what}"), MUTEX, WriterPreferring, 4, &MUTEX_DEPTHS);
+}
+
+fn rwlock<L: Real>(what: &str, policy: RwLockPolicy) {
+    explore::<L>(&format!("{policy:?} on {what}"), RWLOCK, policy, 4, &RWLOCK_DEPTHS);
+}
 
 #[test]
-fn mutex_std() {
-    explore::<Mutex<u64, Manual<StdLock>>>("mutex", MUTEX, WriterPreferring, 4, &D);
+fn mutex_on_std() {
+    mutex::<Mutex<u64, Manual<StdLock>>>("std");
 }
+
 #[test]
-fn rw() {
-    for p in [WriterPreferring, TaskFair, PhaseFair] {
-    explore::<RwLock<u64, Manual<LocalLock>>>(&format!("{p:?}"), RWLOCK, p, 4, &D);
-    }
+fn mutex_on_local() {
+    mutex::<Mutex<u64, Manual<LocalLock>>>("local");
+}
+
+#[test]
+fn writer_preferring_on_std() {
+    rwlock::<RwLock<u64, Manual<StdLock>>>("std", WriterPreferring);
+}
+
+#[test]
+fn writer_preferring_on_local() {
+    rwlock::<RwLock<u64, Manual<LocalLock>>>("local", WriterPreferring);
+}
+
+#[test]
+fn task_fair_on_std() {
+    rwlock::<RwLock<u64, Manual<StdLock>>>("std", TaskFair);
+}
+
+#[test]
+fn task_fair_on_local() {
+    rwlock::<RwLock<u64, Manual<LocalLock>>>("local", TaskFair);
+}
+
+#[test]
+fn phase_fair_on_std() {
+    rwlock::<RwLock<u64, Manual<StdLock>>>("std", PhaseFair);
+}
+
+#[test]
+fn phase_fair_on_local() {
+    rwlock::<RwLock<u64, Manual<LocalLock>>>("local", PhaseFair);
 }
