@@ -5,8 +5,10 @@
 use serde_json::Value;
 use xshell::cmd;
 
+use crate::api;
 use crate::bench;
 use crate::context::{Context, Failure, OrElse as _, Outcome, Result};
+use crate::fuzz;
 use crate::suites::EMBASSY_STD;
 
 /// What the core may depend on, and under which condition. A condition that
@@ -116,7 +118,7 @@ fn chosen_implementation(tree: &str) -> Option<&str> {
 
 fn lock_files_are_current(cx: &Context) -> Result<()> {
     let sh = &cx.sh;
-    for manifest in ["Cargo.toml", "xtask/nostd-check/Cargo.toml", EMBASSY_STD, bench::MANIFEST] {
+    for manifest in ["Cargo.toml", "xtask/nostd-check/Cargo.toml", EMBASSY_STD, bench::MANIFEST, api::MANIFEST, fuzz::MANIFEST] {
         cmd!(sh, "cargo tree --locked --quiet --manifest-path {manifest} --depth 0")
             .ignore_stdout()
             .run()

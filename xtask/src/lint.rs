@@ -4,8 +4,10 @@ use std::path::Path;
 
 use xshell::cmd;
 
+use crate::api;
 use crate::bench;
 use crate::context::{Context, Failure, OrElse as _, Outcome, Result};
+use crate::fuzz;
 use crate::nostd;
 use crate::suites::{EMBASSY_STD, LOOM_FEATURES, LOOM_FLAGS, embassy_std_target_dir, loom_target_dir};
 
@@ -93,10 +95,18 @@ pub(crate) fn fmt(cx: &Context, _args: &[String]) -> Result<Outcome> {
     cmd!(sh, "cargo fmt --manifest-path {EMBASSY_STD} --check")
         .run()
         .or_tell(&format!("run `cargo fmt --manifest-path {EMBASSY_STD}`"))?;
+    let public_api = api::MANIFEST;
+    cmd!(sh, "cargo fmt --manifest-path {public_api} --check")
+        .run()
+        .or_tell(&format!("run `cargo fmt --manifest-path {public_api}`"))?;
     let bench = bench::MANIFEST;
     cmd!(sh, "cargo fmt --manifest-path {bench} --all --check")
         .run()
         .or_tell(&format!("run `cargo fmt --manifest-path {bench} --all`"))?;
+    let fuzz = fuzz::MANIFEST;
+    cmd!(sh, "cargo fmt --manifest-path {fuzz} --check")
+        .run()
+        .or_tell(&format!("run `cargo fmt --manifest-path {fuzz}`"))?;
     Ok(Outcome::Passed)
 }
 
@@ -122,6 +132,10 @@ pub(crate) fn clippy(cx: &Context, _args: &[String]) -> Result<Outcome> {
     cmd!(sh, "cargo clippy --manifest-path {EMBASSY_STD} --all-targets --target-dir {target} -- -D warnings")
         .run()
         .or_tell("mend what clippy reports in conformance-embassy-std")?;
+    let (public_api, target) = (api::MANIFEST, api::target_dir(cx));
+    cmd!(sh, "cargo clippy --manifest-path {public_api} --target-dir {target} -- -D warnings")
+        .run()
+        .or_tell("mend what clippy reports in xtask/public-api")?;
     let (bench, target) = (bench::MANIFEST, bench::target_dir(cx));
     cmd!(sh, "cargo clippy --manifest-path {bench} --workspace --all-targets --target-dir {target} -- -D warnings")
         .run()
@@ -185,13 +199,13 @@ pub(crate) fn msrv(cx: &Context, _args: &[String]) -> Result<Outcome> {
 }
 
 /// Whether rustup has this toolchain; without rustup, none.
-fn has_toolchain(cx: &Context, name: &str) -> bool {
+pub(crate) fn has_toolchain(cx: &Context, name: &str) -> bool {
     let sh = &cx.sh;
     cmd!(sh, "rustup toolchain list").quiet().read().is_ok_and(|list| list.lines().any(|line| is_toolchain(line, name)))
 }
 
 /// `-p NAME` for every package that is for users.
-fn published_packages(cx: &Context) -> Vec<&str> {
+pub(crate) fn published_packages(cx: &Context) -> Vec<&str> {
     cx.packages()
         .iter()
         .filter(|package| is_published(package))

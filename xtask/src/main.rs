@@ -1,15 +1,25 @@
 //! The project's checks, as commands. Every job of CI is one of them, so that
 //! a contributor runs exactly what CI runs: `cargo xtask ci`, or one step of it.
 
+mod api;
 mod bench;
 mod context;
+mod coverage;
 mod deps;
 mod features;
 mod firmware;
+mod fuzz;
+#[cfg(test)]
+mod interleavings;
 mod lint;
+mod mutants;
 mod nostd;
+mod sanitize;
+mod shuttle;
 mod suites;
 mod tokio_tests;
+mod verification;
+mod verify;
 
 use core::fmt::Write as _;
 use core::time::Duration;
@@ -52,11 +62,13 @@ const COMMANDS: &[Command] = &[
     Command::new("test", "the README's test command", suites::test).by_hand().with_args(),
     Command::new("readme", "README.md tells what CI runs", lint::readme),
     Command::new("links", "links between pages lead somewhere", lint::links),
+    Command::new("verification", "every rule and kind of fault has its tests", verification::run),
     Command::new("fmt", "formatting (check only)", lint::fmt),
     Command::new("spelling", "spelling, if typos is installed", lint::spelling),
     Command::new("deps", "dependency and feature hygiene", deps::run),
     Command::new("clippy", "clippy, warnings are errors", lint::clippy),
     Command::new("docs", "documentation, warnings are errors", lint::docs),
+    Command::new("api", "the public API is the recorded one; --bless records", api::run).with_args(),
     Command::new("features", "every combination of features", features::run),
     Command::new("nostd", "no std, no compare-and-swap", nostd::run),
     Command::new("firmware", "the images for microcontrollers, under QEMU", firmware::run).with_args(),
@@ -64,9 +76,20 @@ const COMMANDS: &[Command] = &[
     Command::new("diagnostics", "all tests, with locks that know who holds them", suites::diagnostics).with_args(),
     Command::new("msrv", "the declared minimum Rust version", lint::msrv),
     Command::new("loom", "every interleaving of the models", suites::loom).with_args(),
+    Command::new("shuttle", "random schedules of large programs", shuttle::run).with_args(),
     Command::new("tokio-tests", "tokio's own tests of its locks, on ours", tokio_tests::run),
     Command::new("gate", "instruction counts against the recorded ones; --record records", bench::gate).with_args(),
     Command::new("bench", "what the locks cost beside others, into docs/BENCHMARKS.md", bench::run)
+        .by_hand()
+        .with_args(),
+    Command::new("coverage", "lines of the core that no test runs, and no reason is given for", coverage::run)
+        .by_hand(),
+    Command::new("verify", "the long forms of all checks, and a table of how they went", verify::run).by_hand(),
+    Command::new("sanitize", "the tests under AddressSanitizer and ThreadSanitizer, or the one named", sanitize::run)
+        .by_hand()
+        .with_args(),
+    Command::new("mutants", "planted faults, and the tests that must fall", mutants::run).by_hand().with_args(),
+    Command::new("fuzz", "odd sequences against the reference model; SECONDS for each target", fuzz::run)
         .by_hand()
         .with_args(),
     Command::new("miri", "Miri, both borrow models", suites::miri).by_hand().with_args(),
@@ -117,20 +140,32 @@ fn usage() -> String {
     text
 }
 
-/// Runs every step, also after one has failed: one run shows all that is wrong.
 fn ci(cx: &Context, _args: &[String]) -> Result<Outcome> {
+    let steps = COMMANDS.iter().filter(|command| command.in_ci);
+    run_steps(cx, steps.map(|command| Step { title: command.name.to_owned(), run: command.run, args: Vec::new() }))
+}
+
+/// A command with its arguments.
+struct Step {
+    title: String,
+    run: fn(&Context, &[String]) -> Result<Outcome>,
+    args: Vec<String>,
+}
+
+/// Runs every step, also after one has failed: one run shows all that is wrong.
+fn run_steps(cx: &Context, steps: impl Iterator<Item = Step>) -> Result<Outcome> {
     let mut rows = Vec::new();
-    for command in COMMANDS.iter().filter(|command| command.in_ci) {
-        eprintln!("\n===== {} =====", command.name);
+    for Step { title, run, args } in steps {
+        eprintln!("\n===== {title} =====");
         let start = Instant::now();
-        let result = (command.run)(cx, &[]);
+        let result = run(cx, &args);
         if let Err(failure) = &result {
-            eprintln!("\n{}: FAILED: {failure}", command.name);
+            eprintln!("\n{title}: FAILED: {failure}");
         }
-        rows.push((command.name, result, start.elapsed()));
+        rows.push((title, result, start.elapsed()));
     }
     println!("\n{}", table(&rows));
-    let failed: Vec<&str> = rows.iter().filter(|(_, result, _)| result.is_err()).map(|(name, ..)| *name).collect();
+    let failed: Vec<&str> = rows.iter().filter(|(_, result, _)| result.is_err()).map(|(title, ..)| &**title).collect();
     if failed.is_empty() {
         return Ok(Outcome::Passed);
     }
@@ -140,16 +175,17 @@ fn ci(cx: &Context, _args: &[String]) -> Result<Outcome> {
     ))
 }
 
-fn table(rows: &[(&str, Result<Outcome>, Duration)]) -> String {
-    let mut text = format!("{:<12} {:<8} {:>8}", "step", "result", "seconds");
-    for (name, result, duration) in rows {
+fn table(rows: &[(String, Result<Outcome>, Duration)]) -> String {
+    let width = rows.iter().map(|(title, ..)| title.len()).max().unwrap_or(0).max(12);
+    let mut text = format!("{:<width$} {:<8} {:>8}", "step", "result", "seconds");
+    for (title, result, duration) in rows {
         let (word, note) = match result {
             Ok(Outcome::Passed) => ("pass", String::new()),
             Ok(Outcome::Skipped(why)) => ("SKIPPED", first_line(why)),
             Err(failure) => ("FAIL", first_line(&failure.to_string())),
         };
         let seconds = duration.as_secs_f64();
-        let row = format!("{name:<12} {word:<8} {seconds:>8.1}  {note}");
+        let row = format!("{title:<width$} {word:<8} {seconds:>8.1}  {note}");
         let _ = write!(text, "\n{}", row.trim_end());
     }
     text
@@ -167,9 +203,9 @@ mod tests {
     fn table_shows_every_outcome_with_its_reason() {
         let second = Duration::from_secs(1);
         let text = table(&[
-            ("fmt", Ok(Outcome::Passed), second),
-            ("msrv", Ok(Outcome::Skipped("no toolchain".into())), second),
-            ("docs", Err(Failure::new("a broken link", "mend it")), second),
+            ("fmt".to_owned(), Ok(Outcome::Passed), second),
+            ("msrv".to_owned(), Ok(Outcome::Skipped("no toolchain".into())), second),
+            ("docs".to_owned(), Err(Failure::new("a broken link", "mend it")), second),
         ]);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[1], "fmt          pass          1.0");

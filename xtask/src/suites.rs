@@ -8,7 +8,7 @@ use xshell::cmd;
 use crate::context::{Context, Failure, OrElse as _, Outcome, Result, run_tests};
 
 /// A known lock bug passed at 2.
-const LOOM_MAX_PREEMPTIONS: &str = "3";
+pub(crate) const LOOM_MAX_PREEMPTIONS: &str = "3";
 
 /// Turns the crate's atomics and cells into loom's.
 pub(crate) const LOOM_FLAGS: &str = "--cfg fifolock_loom -D warnings";
@@ -68,14 +68,20 @@ pub(crate) fn embassy_std_target_dir(cx: &Context) -> PathBuf {
     cx.target.join("embassy-std")
 }
 
-/// Runs the models, or those whose name contains one of the arguments.
+/// Runs the models, or those whose name contains one of the arguments; `--preemptions N` may come first.
 pub(crate) fn loom(cx: &Context, args: &[String]) -> Result<Outcome> {
     let sh = &cx.sh;
     let target = loom_target_dir(cx);
+    let (preemptions, args) = match args {
+        [flag, preemptions, rest @ ..] if flag == "--preemptions" => (Some(preemptions.clone()), rest),
+        all => (None, all),
+    };
     let args = without_dashes(args);
     // Filters of libtest widen each other: the default one must give way.
     let filter = if args.iter().any(|arg| !arg.starts_with('-')) { None } else { Some("loom") };
-    let preemptions = env::var("LOOM_MAX_PREEMPTIONS").unwrap_or_else(|_| LOOM_MAX_PREEMPTIONS.to_owned());
+    let preemptions = preemptions
+        .or_else(|| env::var("LOOM_MAX_PREEMPTIONS").ok())
+        .unwrap_or_else(|| LOOM_MAX_PREEMPTIONS.to_owned());
     let models =
         cmd!(sh, "cargo test -p fifolock-core --features {LOOM_FEATURES} --profile loom --lib --target-dir {target}")
             .arg("--")
@@ -100,26 +106,58 @@ pub(crate) fn loom_target_dir(cx: &Context) -> PathBuf {
     cx.target.join("loom")
 }
 
-/// Runs the tests of the core and of the contract under Miri, with stacked and
-/// with tree borrows.
+/// Miri's models of who may use a pointer, and what turns each on.
+const MIRI_BORROWS: [(&str, &str); 2] = [("stacked", ""), ("tree", "-Zmiri-tree-borrows")];
+
+/// Runs the tests of the core and of the contract under Miri: `miri [stacked|tree [SEED]] [FILTER…]`; without these, with
+/// both models and several seeds.
 pub(crate) fn miri(cx: &Context, args: &[String]) -> Result<Outcome> {
     let sh = &cx.sh;
     cmd!(sh, "cargo +nightly miri --version")
         .run()
         .or_tell("run `rustup toolchain install nightly --component miri`")?;
     let target = cx.target.join("miri");
-    let args = without_dashes(args);
-    for borrows in ["", "-Zmiri-tree-borrows"] {
-        for seed in 0..MIRI_SEEDS {
-            let flags = format!("-Zmiri-strict-provenance -Zmiri-seed={seed} {borrows}");
-            println!("miri: MIRIFLAGS=\"{}\"", flags.trim_end());
-            let tests = cmd!(
-                sh,
-                "cargo +nightly miri test -p fifolock-core -p fifolock-conformance --target-dir {target} -- {args...}"
-            )
-            .env("MIRIFLAGS", flags);
-            run_tests(tests)?;
-        }
+    let (runs, args) = miri_runs(args);
+    for (borrows, seed) in runs {
+        let flags = format!("-Zmiri-strict-provenance -Zmiri-seed={seed} {borrows}");
+        println!("miri: MIRIFLAGS=\"{}\"", flags.trim_end());
+        let args = without_dashes(args);
+        let tests = cmd!(
+            sh,
+            "cargo +nightly miri test -p fifolock-core -p fifolock-conformance --tests --target-dir {target} -- {args...}"
+        )
+        .env("MIRIFLAGS", flags);
+        run_tests(tests)?;
     }
     Ok(Outcome::Passed)
+}
+
+/// The flags and seeds of the runs that are asked for, and the arguments that are left.
+fn miri_runs(args: &[String]) -> (Vec<(&'static str, u32)>, &[String]) {
+    let named = args.first().and_then(|name| MIRI_BORROWS.iter().find(|(known, _)| known == name));
+    let Some((_, flags)) = named else {
+        let runs = MIRI_BORROWS.iter().flat_map(|(_, flags)| (0..MIRI_SEEDS).map(|seed| (*flags, seed)));
+        return (runs.collect(), args);
+    };
+    match args.get(1).and_then(|seed| seed.parse().ok()) {
+        Some(seed) => (vec![(flags, seed)], &args[2..]),
+        None => ((0..MIRI_SEEDS).map(|seed| (*flags, seed)).collect(), &args[1..]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn miri_runs_what_is_asked_for() {
+        let words = |words: &str| words.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(miri_runs(&words("")).0.len(), 2 * MIRI_SEEDS as usize);
+        let args = words("tree 3 k5_");
+        assert_eq!(miri_runs(&args), (vec![("-Zmiri-tree-borrows", 3)], &args[2..]));
+        let args = words("stacked k5_");
+        assert_eq!((miri_runs(&args).0.len(), miri_runs(&args).1), (MIRI_SEEDS as usize, &args[1..]));
+        let args = words("k5_");
+        assert_eq!(miri_runs(&args).1, args);
+    }
 }

@@ -10,17 +10,21 @@ use core::marker::PhantomData;
 use core::pin::Pin;
 use core::task::{Context, Poll};
 use core::time::Duration;
+use fifolock::embassy::Embassy;
+use fifolock_core::error::{Limit, LockKind};
 use fifolock_core::mutex::{
     Lock, LockDeadline, LockOwned, LockOwnedDeadline, LockOwnedTimeout, LockTimeout, LockUntil, MappedMutexGuard,
     MutexGuard, MutexState, OwnedMappedMutexGuard, OwnedMutexGuard,
 };
 use fifolock_core::platform::{CriticalSection, Local, Platform, Spin, Std, Timer};
-use fifolock_core::raw::RawLock;
+use fifolock_core::raw::{CriticalSectionLock, LocalLock, RawLock, SpinLock, StdLock, Word};
 use fifolock_core::rwlock::{
-    OwnedRwLockMappedWriteGuard, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, Read, ReadDeadline, ReadOwned,
-    ReadOwnedDeadline, ReadOwnedTimeout, ReadTimeout, ReadUntil, RwLockMappedWriteGuard, RwLockReadGuard, RwLockState,
-    RwLockWriteGuard, Write, WriteDeadline, WriteOwned, WriteOwnedDeadline, WriteOwnedTimeout, WriteTimeout,
-    WriteUntil,
+    OwnedRwLockMappedWriteGuard, OwnedRwLockReadGuard, OwnedRwLockUpgradableReadGuard, OwnedRwLockWriteGuard, Read,
+    ReadDeadline, ReadOwned, ReadOwnedDeadline, ReadOwnedTimeout, ReadTimeout, ReadUntil, RwLockMappedWriteGuard,
+    RwLockPolicy, RwLockReadGuard, RwLockState, RwLockUpgradableReadGuard, RwLockWriteGuard, UpgradableRead,
+    UpgradableReadDeadline, UpgradableReadOwned, UpgradableReadOwnedDeadline, UpgradableReadOwnedTimeout,
+    UpgradableReadTimeout, UpgradableReadUntil, Upgrade, UpgradeOwned, Write, WriteDeadline, WriteOwned,
+    WriteOwnedDeadline, WriteOwnedTimeout, WriteTimeout, WriteUntil,
 };
 use fifolock_core::{Mutex, RwLock, TimeoutError, TryLockError};
 use std::rc::Rc;
@@ -92,6 +96,9 @@ macro_rules! rows_of_one {
             RwLockWriteGuard<'static, T, P>:        Send if t.both() && raw,        Sync if t.both() && raw;
             RwLockMappedWriteGuard<'static, T, P>:  Send if t.both() && raw,        Sync if t.both() && raw;
             OwnedRwLockWriteGuard<T, P>:            Send if t.both() && raw,        Sync if t.both() && raw;
+            // Each can become a write guard.
+            RwLockUpgradableReadGuard<'static, T, P>: Send if t.both() && raw,      Sync if t.both() && raw;
+            OwnedRwLockUpgradableReadGuard<T, P>:   Send if t.both() && raw,        Sync if t.both() && raw;
 
             Lock<'static, T, P>:                    Send if t.send && raw,          Sync if t.send && raw;
             LockOwned<T, P>:                        Send if t.send && raw,          Sync if t.send && raw;
@@ -99,6 +106,10 @@ macro_rules! rows_of_one {
             ReadOwned<T, P>:                        Send if t.both() && raw,        Sync if t.both() && raw;
             Write<'static, T, P>:                   Send if t.both() && raw,        Sync if t.both() && raw;
             WriteOwned<T, P>:                       Send if t.both() && raw,        Sync if t.both() && raw;
+            UpgradableRead<'static, T, P>:          Send if t.both() && raw,        Sync if t.both() && raw;
+            UpgradableReadOwned<T, P>:              Send if t.both() && raw,        Sync if t.both() && raw;
+            Upgrade<'static, T, P>:                 Send if t.both() && raw,        Sync if t.both() && raw;
+            UpgradeOwned<T, P>:                     Send if t.both() && raw,        Sync if t.both() && raw;
         }
     };
 }
@@ -127,6 +138,12 @@ macro_rules! rows_of_two {
             WriteDeadline<'static, T, Q>:           Send if t.both() && u.send && raw,  Sync if t.both() && u.sync && raw;
             WriteOwnedTimeout<T, Q>:                Send if t.both() && u.send && raw,  Sync if t.both() && u.sync && raw;
             WriteOwnedDeadline<T, Q>:               Send if t.both() && u.send && raw,  Sync if t.both() && u.sync && raw;
+
+            UpgradableReadUntil<'static, T, P, Sleep<U>>: Send if t.both() && u.send && raw, Sync if t.both() && u.sync && raw;
+            UpgradableReadTimeout<'static, T, Q>:   Send if t.both() && u.send && raw,  Sync if t.both() && u.sync && raw;
+            UpgradableReadDeadline<'static, T, Q>:  Send if t.both() && u.send && raw,  Sync if t.both() && u.sync && raw;
+            UpgradableReadOwnedTimeout<T, Q>:       Send if t.both() && u.send && raw,  Sync if t.both() && u.sync && raw;
+            UpgradableReadOwnedDeadline<T, Q>:      Send if t.both() && u.send && raw,  Sync if t.both() && u.sync && raw;
         }
     };
 }
@@ -170,6 +187,70 @@ table!(h13_critical_section: CriticalSection, raw lock Sync: true);
 table!(h13_spin: Spin, raw lock Sync: true);
 // Nothing that borrows or shares such a lock leaves its thread; the lock itself may move to another.
 table!(h13_local: Local, raw lock Sync: false);
+
+// The same over embassy-sync's raw locks.
+type EmbassyMasking = Embassy<embassy_sync::blocking_mutex::raw::CriticalSectionRawMutex>;
+type EmbassyNoop = Embassy<embassy_sync::blocking_mutex::raw::NoopRawMutex>;
+table!(h13_embassy: EmbassyMasking, raw lock Sync: true);
+table!(h13_embassy_of_one_executor: EmbassyNoop, raw lock Sync: false);
+
+#[test]
+fn h13_raw_locks() {
+    rows! {
+        StdLock:                Send if true,   Sync if true;
+        SpinLock:               Send if true,   Sync if true;
+        CriticalSectionLock:    Send if true,   Sync if true;
+        LocalLock:              Send if true,   Sync if false;
+        Word:                   Send if true,   Sync if true;
+        // Names of types: none has a value.
+        Std:                    Send if true,   Sync if true;
+        Spin:                   Send if true,   Sync if true;
+        CriticalSection:        Send if true,   Sync if true;
+        Local:                  Send if true,   Sync if true;
+    }
+}
+
+/// Every public type stands in this file.
+#[test]
+#[cfg_attr(miri, ignore = "of the sources, not of the locks")]
+fn h13_no_type_is_left_out() {
+    // Parts of futures, which the aliases name; how a wait may end, which only the crate uses.
+    const ELSEWHERE: &[&str] = &[
+        "Acquire",
+        "Deadline",
+        "Timeout",
+        "Until",
+        "Within",
+        "Outcome",
+        "Locking",
+        "Reading",
+        "ReadingUpgradable",
+        "Writing",
+        "Upgrading",
+        "CellLock",
+        "InCriticalSection",
+        "OneThread",
+    ];
+    // Of the reports: see `diagnostics`.
+    const REPORTS: &[&str] = &["Holder", "LockReport", "Waiting"];
+    let api = include_str!("../../../docs/api/fifolock-core.txt");
+    let here = include_str!("auto_traits.rs");
+    let mut types = 0;
+    for item in api.lines() {
+        let item = item.rsplit_once("] pub ").map_or(item.trim_start_matches("pub "), |(_, item)| item);
+        let Some((what, path)) = item.split_once(' ') else { continue };
+        let name = path.split(['<', '(', ' ']).next().and_then(|path| path.rsplit("::").next()).expect("a name");
+        // Aliases of the crate, not of traits: those have a type before the last name.
+        let is_alias = what == "type" && path.split_once(" = ").is_some_and(|(alias, _)| !alias.contains(">::"));
+        if !(matches!(what, "struct" | "enum" | "union") || is_alias && !["Raw", "Sleep", "Target"].contains(&name)) {
+            continue;
+        }
+        types += 1;
+        let is_here = here.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == name);
+        assert!(is_here || ELSEWHERE.contains(&name) || REPORTS.contains(&name), "{item} is in no table");
+    }
+    assert!(types > 60, "the page of the API was not understood: {types} types");
+}
 
 /// A platform over the raw lock `R`, with a timer whose sleep is what `S` is. `fn`: the platform itself says nothing.
 struct Timed<R, S>(PhantomData<fn() -> (R, S)>);
@@ -243,6 +324,15 @@ fn k5_no_lock_future_is_unpin() {
         WriteDeadline<'static, u8, Q>,
         WriteOwnedTimeout<u8, Q>,
         WriteOwnedDeadline<u8, Q>,
+        UpgradableRead<'static, u8, Std>,
+        UpgradableReadOwned<u8, Std>,
+        UpgradableReadUntil<'static, u8, Std, Sleep<u8>>,
+        UpgradableReadTimeout<'static, u8, Q>,
+        UpgradableReadDeadline<'static, u8, Q>,
+        UpgradableReadOwnedTimeout<u8, Q>,
+        UpgradableReadOwnedDeadline<u8, Q>,
+        Upgrade<'static, u8, Std>,
+        UpgradeOwned<u8, Std>,
     }
 }
 
@@ -255,6 +345,10 @@ fn k6_errors_and_states_go_anywhere() {
     state::<TimeoutError>();
     state::<MutexState>();
     state::<RwLockState>();
+    state::<RwLockPolicy>();
+    state::<LockKind>();
+    fn plain<S: Send + Sync + Unpin + 'static>() {}
+    plain::<Limit>();
 }
 
 /// Data without a size: what a trait object or slice promises is what counts.
@@ -266,6 +360,8 @@ fn h13_unsized_data() {
         Mutex<dyn Fn() + Send, Std>:    Send if true,   Sync if true;
         RwLock<dyn Fn() + Send, Std>:   Send if true,   Sync if false;
         RwLock<dyn Fn() + Send + Sync, Std>: Send if true, Sync if true;
+        RwLockUpgradableReadGuard<'static, dyn Fn() + Send, Std>: Send if false, Sync if false;
+        RwLockUpgradableReadGuard<'static, dyn Fn() + Send + Sync, Std>: Send if true, Sync if true;
     }
 }
 

@@ -29,6 +29,8 @@ mod on_std {
     foreign_rules!(fifolock_core::platform::Std);
 }
 
+// Under Miri once for each raw lock has to do: this is the same as on `Std`.
+#[cfg(not(miri))]
 mod on_tokio {
     use super::*;
     foreign_rules!(fifolock::tokio::Tokio);

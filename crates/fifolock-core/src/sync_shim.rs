@@ -1,4 +1,4 @@
-//! The atomics and cells of the crate, or loom's in their place.
+//! The atomics and cells of the crate, or loom's in their place, or shuttle's atomics.
 //!
 //! Everything that threads share goes through these, so that a loom build checks each access. Loom's constructors
 //! are not `const`; [`const_fn!`] is the one rule for that.
@@ -19,7 +19,10 @@ pub(crate) use const_fn;
 
 #[cfg(not(fifolock_loom))]
 mod imp {
+    #[cfg(not(fifolock_shuttle))]
     pub(crate) use core::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
+    #[cfg(fifolock_shuttle)]
+    pub(crate) use shuttle::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 
     /// `core`'s cell with loom's interface.
     #[repr(transparent)]

@@ -2,6 +2,8 @@
 
 extern crate std;
 
+pub(crate) mod pairs;
+
 use alloc::sync::Arc;
 use alloc::task::Wake;
 use core::future::Future;

@@ -1,27 +1,15 @@
 //! K5: `mem::forget`, and who touches what for how long.
 
 use super::kind::{Kind, each_kind};
-use crate::tools::{Boxed, Hooks, Slot, Task, hook};
+use crate::tools::{Hooks, Slot, Task, forget, hook, remember};
 use core::cell::Cell;
 use core::future::Future;
 use core::mem;
-use core::ptr;
-use core::sync::atomic::AtomicPtr;
 use fifolock_core::Mutex;
 use fifolock_core::platform::Platform;
 use fifolock_core::rwlock::RwLock;
 use std::rc::Rc;
-use std::sync::{Arc, PoisonError};
-
-/// Forgotten futures, so that leak checkers see that somebody still knows them.
-static FORGOTTEN: std::sync::Mutex<Vec<AtomicPtr<()>>> = std::sync::Mutex::new(Vec::new());
-
-/// Forgets a future without freeing it.
-fn forget<F: Future>(future: Boxed<F>) {
-    let address = ptr::from_ref(&*future).cast_mut().cast();
-    FORGOTTEN.lock().unwrap_or_else(PoisonError::into_inner).push(AtomicPtr::new(address));
-    mem::forget(future);
-}
+use std::sync::Arc;
 
 fn forget_task<F: Future>(mut task: Task<F>) {
     forget(task.take().expect("waits"));
@@ -74,8 +62,7 @@ pub(super) fn k5_a_forgotten_mutex_guard_keeps_it_locked<P: Platform>() {
     // The guard's share was forgotten with it: nobody is to free the mutex any more.
     assert_eq!((Arc::strong_count(&mutex), dropped.get()), (2, 0));
     // So that leak checkers see that somebody still knows it.
-    let address = Arc::as_ptr(&mutex).cast_mut().cast();
-    FORGOTTEN.lock().unwrap_or_else(PoisonError::into_inner).push(AtomicPtr::new(address));
+    remember(&*mutex);
 }
 
 pub(super) fn k5_a_forgotten_waiter_of_a_mutex_leaves_memory_valid<P: Platform>() {

@@ -1,8 +1,7 @@
 //! One at a time: the mutex, and each operation of a read-write lock against its own kind (R1, R2).
 
 use super::fixture::{Actor, Fixture, Guard, Hidden, Op, each_serial};
-use crate::tools::poll_once;
-use core::mem;
+use crate::tools::{forget, poll_once};
 use core::task::Waker;
 use fifolock_core::platform::Platform;
 
@@ -222,9 +221,9 @@ pub(super) fn r2_the_robbed_future_is_forgotten<P: Platform>() {
         let mut second = fixture.op(op);
         if op == Op::Lock {
             task.note(&mut second);
-            mem::forget(first);
+            forget(first);
         } else {
-            mem::forget(first);
+            forget(first);
             task.note(&mut second);
         }
         let guard = task.ready(&mut second);

@@ -71,10 +71,10 @@ pub(super) fn w4_all_waiting_readers_enter_in_one_batch<P: Platform, F: Form>() 
 }
 
 /// Around the bounds of chunks, and far past them.
-pub(super) const BATCHES: [usize; 7] = [1, 31, 32, 33, 64, 65, 200];
+pub(super) const BATCHES: &[usize] = if cfg!(miri) { &[1, 32, 33, 65] } else { &[1, 31, 32, 33, 64, 65, 200] };
 
 pub(super) fn w4_batch_of_several_chunks_enters_by_one_release<P: Platform, F: Form>() {
-    for size in BATCHES {
+    for &size in BATCHES {
         let lock = new_lock::<P>();
         let inside = F::try_write(&lock).expect("free");
         let mut readers: Vec<_> = (0..size).map(|_| Task::queued(F::read(&lock))).collect();

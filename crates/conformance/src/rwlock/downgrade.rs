@@ -22,7 +22,7 @@ pub(super) fn w6_downgrade_admits_all_waiting_readers<P: Platform, F: Form>() {
 }
 
 pub(super) fn w6_downgrade_admits_a_batch_of_several_chunks<P: Platform, F: Form>() {
-    for size in BATCHES {
+    for &size in BATCHES {
         let lock = new_lock::<P>();
         let writing = F::try_write(&lock).expect("free");
         let mut readers: Vec<_> = (0..size).map(|_| Task::queued(F::read(&lock))).collect();

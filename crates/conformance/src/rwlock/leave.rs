@@ -46,7 +46,7 @@ pub(super) fn w5_last_waiting_writer_that_gives_up_admits_the_readers<P: Platfor
 }
 
 pub(super) fn w5_admits_a_batch_of_several_chunks<P: Platform, F: Form>() {
-    for size in BATCHES {
+    for &size in BATCHES {
         let lock = new_lock::<P>();
         let inside = F::try_read(&lock).expect("free");
         let writer = Task::queued(F::write(&lock));

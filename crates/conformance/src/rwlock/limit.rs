@@ -183,15 +183,16 @@ pub(super) fn w7_forgotten_guards_never_let_a_writer_in<P: Platform>() {
 }
 
 pub(super) fn w7_forgotten_guards_do_not_wrap_the_count<P: Platform>() {
-    let lock = new_limited::<P>(1000);
-    for n in 1..=1000 {
+    const MAX: usize = if cfg!(miri) { 70 } else { 1000 };
+    let lock = new_limited::<P>(MAX as u32);
+    for n in 1..=MAX {
         mem::forget(lock.try_read().expect("there is room"));
         assert_eq!(counts(&lock), (n, false, 0, 0));
     }
     assert_shut(&lock);
     drop(Task::queued(lock.read()));
     drop(Task::queued(lock.write()));
-    assert_eq!(counts(&lock), (1000, false, 0, 0));
+    assert_eq!(counts(&lock), (MAX, false, 0, 0));
 }
 
 pub(super) fn h12_reader_limit<P: Platform, F: Form>() {

@@ -2,6 +2,7 @@
 
 pub mod clock;
 mod depth;
+mod forgotten;
 mod hook;
 mod panics;
 mod random;
@@ -9,6 +10,7 @@ mod task;
 mod waker;
 
 pub use depth::{Depth, Watched, assert_outside, sections};
+pub use forgotten::{forget, remember};
 pub use hook::{Hook, Slot, hook};
 pub use panics::panics;
 pub use random::Random;

@@ -3,4 +3,6 @@
 #[cfg(fifolock_loom)]
 mod loom;
 #[cfg(fifolock_loom)]
+mod pairs;
+#[cfg(fifolock_loom)]
 mod rescue;

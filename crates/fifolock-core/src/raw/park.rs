@@ -16,7 +16,9 @@ use std::sync::PoisonError;
 
 #[cfg(fifolock_loom)]
 use loom::sync::{Condvar, Mutex};
-#[cfg(not(fifolock_loom))]
+#[cfg(fifolock_shuttle)]
+use shuttle::sync::{Condvar, Mutex};
+#[cfg(not(any(fifolock_loom, fifolock_shuttle)))]
 use std::sync::{Condvar, Mutex};
 
 /// Where threads sleep that wait for sections of any lock that falls to this bucket.
@@ -56,7 +58,7 @@ impl Bucket {
     }
 }
 
-#[cfg(not(fifolock_loom))]
+#[cfg(not(any(fifolock_loom, fifolock_shuttle)))]
 impl Bucket {
     /// The bucket of the lock with this word.
     pub(super) fn of(word: &AtomicWord) -> &'static Self {

@@ -44,7 +44,7 @@ impl SpinLock {
     }
 }
 
-#[cfg(not(fifolock_loom))]
+#[cfg(not(any(fifolock_loom, fifolock_shuttle)))]
 fn relax() {
     <spin::relax::Spin as spin::relax::RelaxStrategy>::relax();
 }
@@ -52,6 +52,11 @@ fn relax() {
 #[cfg(fifolock_loom)]
 fn relax() {
     loom::thread::yield_now();
+}
+
+#[cfg(fifolock_shuttle)]
+fn relax() {
+    shuttle::hint::spin_loop();
 }
 
 // SAFETY: 1, 2: one call; nothing here panics. 3: the busy word excludes other sections, `enter` and `try_enter`

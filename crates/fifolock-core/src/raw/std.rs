@@ -13,8 +13,8 @@ use core::mem;
 #[derive(Debug)]
 pub struct StdLock {
     word: AtomicWord,
-    // Loom has no statics: there each lock has its own place to park.
-    #[cfg(fifolock_loom)]
+    // Loom has no statics, and shuttle's tests run side by side: there each lock has its own place to park.
+    #[cfg(any(fifolock_loom, fifolock_shuttle))]
     bucket: Bucket,
 }
 
@@ -23,16 +23,16 @@ impl StdLock {
         const fn new() -> Self {
             Self {
                 word: AtomicWord::new(),
-                #[cfg(fifolock_loom)]
+                #[cfg(any(fifolock_loom, fifolock_shuttle))]
                 bucket: Bucket::new(),
             }
         }
     }
 
     fn bucket(&self) -> &Bucket {
-        #[cfg(not(fifolock_loom))]
+        #[cfg(not(any(fifolock_loom, fifolock_shuttle)))]
         return Bucket::of(&self.word);
-        #[cfg(fifolock_loom)]
+        #[cfg(any(fifolock_loom, fifolock_shuttle))]
         return &self.bucket;
     }
 
@@ -81,7 +81,7 @@ impl StdLock {
 }
 
 /// How often a thread looks again before it parks: long enough for a section that runs on another core.
-const SPINS: u32 = if cfg!(fifolock_loom) { 1 } else { 100 };
+const SPINS: u32 = if cfg!(any(fifolock_loom, fifolock_shuttle)) { 1 } else { 100 };
 
 /// Ends the section with the state that the closure left, should it panic by a fault of ours: a lock that stays busy
 /// would hang every thread that touches it.

@@ -3,6 +3,8 @@
 #[cfg(fifolock_loom)]
 mod loom;
 #[cfg(fifolock_loom)]
+mod pairs;
+#[cfg(fifolock_loom)]
 mod rescue;
 #[cfg(fifolock_loom)]
 mod upgrade;

@@ -1,0 +1,12 @@
+//! It ends in a write guard, so it is as invariant as that.
+
+use core::pin::Pin;
+use fifolock::Upgrade;
+
+fn shorten<'short, 'long: 'short>(
+    future: Pin<Box<Upgrade<'short, &'long str>>>,
+) -> Pin<Box<Upgrade<'short, &'short str>>> {
+    future
+}
+
+fn main() {}

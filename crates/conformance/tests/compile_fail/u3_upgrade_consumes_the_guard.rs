@@ -1,0 +1,11 @@
+//! There is no guard beside the one that the upgrade ends in.
+
+use fifolock::{RwLock, RwLockUpgradableReadGuard};
+
+async fn upgrade(lock: &RwLock<u8>) {
+    let guard = lock.upgradable_read().await;
+    let upgraded = RwLockUpgradableReadGuard::upgrade(guard).await;
+    drop((guard, upgraded));
+}
+
+fn main() {}

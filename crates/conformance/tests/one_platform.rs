@@ -1,0 +1,27 @@
+//! All rules on one platform, so that a program with a planted fault is built and run in seconds: for `cargo xtask mutants`.
+
+macro_rules! rules {
+    ($($rules:ident),+ $(,)?) => {
+        $(
+            mod $rules {
+                type Platform = fifolock_conformance::tools::clock::Manual<fifolock_core::raw::StdLock>;
+                fifolock_conformance::$rules!(Platform);
+            }
+        )+
+    };
+}
+
+rules! {
+    mutex_rules,
+    rwlock_rules,
+    policy_rules,
+    upgradable_rules,
+    upgradable_timed_rules,
+    rescue_rules,
+    rescue_timed_rules,
+    foreign_rules,
+    time_rules,
+    time_foreign_rules,
+    until_rules,
+    model_rules,
+}

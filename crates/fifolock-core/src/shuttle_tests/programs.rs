@@ -1,0 +1,297 @@
+//! The programs. Each ends with locks that are free, nobody queued and no sleep armed.
+
+use super::clock::{Ticks, armed, tick};
+use super::{Inside, below, explore, give_up_after, pause};
+use crate::raw::{RawLock, SpinLock, StdLock};
+use crate::rwlock::{RwLockPolicy, RwLockUpgradableReadGuard, RwLockWriteGuard};
+use crate::{Mutex, RwLock};
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::future::{Future, poll_fn};
+use core::pin::pin;
+use core::task::Poll;
+use shuttle::future::{self, JoinHandle};
+
+const TASKS: usize = 8;
+const TICKS: u32 = 4;
+
+type TestMutex<R> = Mutex<Inside, Ticks<R>>;
+type TestRwLock<R> = RwLock<Inside, Ticks<R>>;
+
+/// Runs the tasks beside the clock.
+fn run(tasks: Vec<JoinHandle<()>>) {
+    let clock = future::spawn(async {
+        for _ in 0..TICKS {
+            tick();
+            pause().await;
+        }
+    });
+    future::block_on(async {
+        for task in tasks {
+            task.await.expect("no task panics");
+        }
+        clock.await.expect("it does not panic");
+    });
+    assert_eq!(armed(), 0, "a sleep is left");
+}
+
+fn assert_free<R: RawLock + 'static>(mutex: &TestMutex<R>) {
+    let state = mutex.state();
+    assert_eq!((state.locked, state.queued), (false, 0));
+}
+
+fn assert_unlocked<R: RawLock + 'static>(lock: &TestRwLock<R>) {
+    let state = lock.state();
+    assert_eq!((state.readers, state.upgradable, state.writer), (0, false, false));
+    assert_eq!((state.waiting_readers, state.waiting_upgradable, state.waiting_writers), (0, 0, 0));
+}
+
+/// One way or another; whether it had its turn.
+async fn mutex_turn<R: RawLock + 'static>(mutex: &TestMutex<R>) -> bool {
+    match below(5) {
+        0 => match mutex.try_lock() {
+            Ok(guard) => guard.write().await,
+            Err(_) => return false,
+        },
+        1 => match mutex.lock_timeout(u64::from(1 + below(TICKS))).await {
+            Ok(guard) => guard.write().await,
+            Err(error) => {
+                assert!(error.is_elapsed());
+                return false;
+            }
+        },
+        2 => match give_up_after(below(3), mutex.lock()).await {
+            Some(guard) => guard.write().await,
+            None => return false,
+        },
+        3 => match mutex.lock_until(future::yield_now()).await {
+            Ok(guard) => guard.write().await,
+            Err(()) => return false,
+        },
+        _ => mutex.lock().await.write().await,
+    }
+    true
+}
+
+/// The same for a read-write lock.
+async fn rwlock_turn<R: RawLock + 'static>(lock: &TestRwLock<R>) {
+    match below(9) {
+        0 => {
+            if let Ok(guard) = lock.try_read() {
+                guard.read().await;
+            }
+        }
+        1 => {
+            if let Ok(guard) = lock.write_timeout(u64::from(1 + below(TICKS))).await {
+                guard.write().await;
+            }
+        }
+        2 => {
+            if let Some(guard) = give_up_after(below(3), lock.write()).await {
+                guard.write().await;
+            }
+        }
+        3 => {
+            if let Ok(guard) = lock.read_timeout(u64::from(1 + below(TICKS))).await {
+                guard.read().await;
+            }
+        }
+        4 => {
+            let guard = lock.write().await;
+            guard.write().await;
+            guard.downgrade().read().await;
+        }
+        5 => {
+            let guard = lock.upgradable_read().await;
+            guard.read().await;
+            if let Some(guard) = give_up_after(below(4), RwLockUpgradableReadGuard::upgrade(guard)).await {
+                guard.write().await;
+                RwLockWriteGuard::downgrade_to_upgradable(guard).read().await;
+            }
+        }
+        6 => {
+            let guard = lock.upgradable_read().await;
+            match RwLockUpgradableReadGuard::try_upgrade(guard) {
+                Ok(guard) => guard.write().await,
+                Err(guard) => RwLockUpgradableReadGuard::downgrade(guard).read().await,
+            }
+        }
+        7 => lock.read().await.read().await,
+        _ => lock.write().await.write().await,
+    }
+}
+
+fn mutex<R: RawLock + Send + Sync + 'static>() {
+    let mutex = Arc::new(TestMutex::<R>::new(Inside::default()));
+    let turns = Arc::new(core::sync::atomic::AtomicUsize::new(0));
+    let tasks = (0..TASKS).map(|_| {
+        let (mutex, turns) = (Arc::clone(&mutex), Arc::clone(&turns));
+        future::spawn(async move {
+            for _ in 0..2 {
+                if mutex_turn(&mutex).await {
+                    turns.fetch_add(1, core::sync::atomic::Ordering::Relaxed);
+                }
+            }
+        })
+    });
+    run(tasks.collect());
+    assert_free(&mutex);
+    let turns = turns.load(core::sync::atomic::Ordering::Relaxed);
+    assert_eq!(mutex.try_lock().expect("free").turns.load(core::sync::atomic::Ordering::Relaxed), turns);
+}
+
+/// K08, M5, M6: timeouts, cancellations, tries.
+#[test]
+fn shuttle_mutex() {
+    explore(mutex::<StdLock>);
+}
+
+#[test]
+fn shuttle_mutex_spin() {
+    explore(mutex::<SpinLock>);
+}
+
+fn rwlock<R: RawLock + Send + Sync + 'static>(policy: RwLockPolicy, max_readers: u32) {
+    let lock = Arc::new(TestRwLock::<R>::with_policy_and_max_readers(Inside::default(), policy, max_readers));
+    let tasks = (0..TASKS).map(|_| {
+        let lock = Arc::clone(&lock);
+        future::spawn(async move {
+            for _ in 0..2 {
+                rwlock_turn(&lock).await;
+            }
+        })
+    });
+    run(tasks.collect());
+    assert_unlocked(&lock);
+}
+
+/// W, U: all operations.
+#[test]
+fn shuttle_rwlock_writer_preferring() {
+    explore(|| rwlock::<StdLock>(RwLockPolicy::WriterPreferring, 100));
+}
+
+#[test]
+fn shuttle_rwlock_task_fair() {
+    explore(|| rwlock::<StdLock>(RwLockPolicy::TaskFair, 100));
+}
+
+#[test]
+fn shuttle_rwlock_phase_fair() {
+    explore(|| rwlock::<StdLock>(RwLockPolicy::PhaseFair, 100));
+}
+
+/// W7: two readers at the most.
+#[test]
+fn shuttle_rwlock_with_little_room() {
+    explore(|| rwlock::<StdLock>([RwLockPolicy::WriterPreferring, RwLockPolicy::PhaseFair][below(2) as usize], 2));
+}
+
+#[test]
+fn shuttle_rwlock_spin() {
+    explore(|| rwlock::<SpinLock>(RwLockPolicy::WriterPreferring, 100));
+}
+
+/// Several locks, taken in one order; guards go to other tasks, and tasks are aborted.
+#[test]
+fn shuttle_several_locks() {
+    explore(|| {
+        let first = Arc::new(TestMutex::<StdLock>::new(Inside::default()));
+        let second = Arc::new(TestRwLock::<StdLock>::new(Inside::default()));
+        let aborted = future::spawn({
+            let (first, second) = (Arc::clone(&first), Arc::clone(&second));
+            async move {
+                let _outer = first.lock_owned().await;
+                let _inner = second.write_owned().await;
+                pause().await;
+            }
+        });
+        let tasks = (0..TASKS - 1).map(|_| {
+            let (first, second) = (Arc::clone(&first), Arc::clone(&second));
+            future::spawn(async move {
+                let outer = first.lock_owned().await;
+                outer.write().await;
+                let inner = Arc::clone(&second).read_owned().await;
+                inner.read().await;
+                let elsewhere = future::spawn(async move {
+                    pause().await;
+                    drop(outer);
+                });
+                rwlock_turn_after(inner, &second).await;
+                elsewhere.await.expect("it does not panic");
+            })
+        });
+        let tasks = tasks.collect();
+        aborted.abort();
+        run(tasks);
+        drop(future::block_on(aborted));
+        assert_free(&first);
+        assert_unlocked(&second);
+    });
+}
+
+/// The guard is given up first: who holds a lock and asks for it again waits for itself.
+async fn rwlock_turn_after<G, R: RawLock + 'static>(guard: G, lock: &TestRwLock<R>) {
+    drop(guard);
+    rwlock_turn(lock).await;
+}
+
+/// Polls both to their end, in this order or the other, as a `join` does.
+async fn join<A: Future<Output = ()>, B: Future<Output = ()>>(one: A, other: B) {
+    let (mut one, mut other) = (Box::pin(one), Box::pin(other));
+    let mut ended = [false, false];
+    poll_fn(move |cx| {
+        let turn = below(2) as usize;
+        for which in [turn, 1 - turn] {
+            if !ended[which] {
+                let polled = if which == 0 { one.as_mut().poll(cx) } else { other.as_mut().poll(cx) };
+                ended[which] = polled.is_ready();
+            }
+        }
+        if ended == [true, true] { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+}
+
+/// R1 to R6: tasks that wait for the same lock in two futures, and that leave one of them alone.
+fn rescue<R: RawLock + Send + Sync + 'static>() {
+    let mutex = Arc::new(TestMutex::<R>::new(Inside::default()));
+    let lock = Arc::new(TestRwLock::<R>::new(Inside::default()));
+    let tasks = (0..TASKS / 2).map(|_| {
+        let (mutex, lock) = (Arc::clone(&mutex), Arc::clone(&lock));
+        future::spawn(async move {
+            match below(3) {
+                0 => join(async { mutex.lock().await.write().await }, async { mutex.lock().await.write().await }).await,
+                1 => join(async { lock.read().await.read().await }, async { lock.write().await.write().await }).await,
+                _ => {
+                    // `select!`: the first is left alone while its task locks again.
+                    let mut left = pin!(mutex.lock());
+                    let first = poll_fn(|cx| Poll::Ready(left.as_mut().poll(cx))).await;
+                    match first {
+                        Poll::Ready(guard) => guard.write().await,
+                        Poll::Pending => {
+                            mutex.lock().await.write().await;
+                            if below(2) == 0 {
+                                left.await.write().await;
+                            }
+                        }
+                    }
+                }
+            }
+        })
+    });
+    run(tasks.collect());
+    assert_free(&mutex);
+    assert_unlocked(&lock);
+}
+
+#[test]
+fn shuttle_rescue() {
+    explore(rescue::<StdLock>);
+}
+
+#[test]
+fn shuttle_rescue_spin() {
+    explore(rescue::<SpinLock>);
+}

@@ -1,0 +1,186 @@
+//! The read-write lock.
+
+use super::{Acquiring, Real, Setup, acquire, map, ticks};
+use crate::alphabet::{Form, Limit, Mapping};
+use crate::reference::{self, Counts, Kind};
+use core::time::Duration;
+use fifolock_conformance::tools::clock::{Manual, TestTimer};
+use fifolock_core::RwLock;
+use fifolock_core::raw::RawLock;
+use fifolock_core::rwlock::{
+    OwnedRwLockMappedWriteGuard, OwnedRwLockReadGuard, OwnedRwLockUpgradableReadGuard, OwnedRwLockWriteGuard,
+    RwLockMappedWriteGuard, RwLockReadGuard, RwLockUpgradableReadGuard, RwLockWriteGuard,
+};
+use std::sync::Arc;
+
+/// Any guard of a read-write lock.
+#[derive(Debug)]
+pub enum Guard<R: RawLock + 'static> {
+    /// Of `read`.
+    Read(RwLockReadGuard<'static, u64, Manual<R>>),
+    /// Of `read_owned`.
+    ReadOwned(OwnedRwLockReadGuard<u64, u64, Manual<R>>),
+    /// Of `upgradable_read`.
+    Upgradable(RwLockUpgradableReadGuard<'static, u64, Manual<R>>),
+    /// Of `upgradable_read_owned`.
+    UpgradableOwned(OwnedRwLockUpgradableReadGuard<u64, Manual<R>>),
+    /// Of `write`.
+    Write(RwLockWriteGuard<'static, u64, Manual<R>>),
+    /// Of `write_owned`.
+    WriteOwned(OwnedRwLockWriteGuard<u64, Manual<R>>),
+    /// For a part.
+    Mapped(RwLockMappedWriteGuard<'static, u64, Manual<R>>),
+    /// For a part.
+    OwnedMapped(OwnedRwLockMappedWriteGuard<u64, u64, Manual<R>>),
+}
+
+impl<R: RawLock + 'static> Real for RwLock<u64, Manual<R>> {
+    const NAME: &'static str = "RwLock";
+    type Platform = Manual<R>;
+    type Reference = reference::RwLock;
+    type Guard = Guard<R>;
+
+    fn new(setup: Setup) -> (Self, reference::RwLock) {
+        let Setup { policy, max_readers } = setup;
+        (Self::with_policy_and_max_readers(0, policy, max_readers), reference::RwLock::new(policy, max_readers))
+    }
+
+    fn acquire(lock: &'static Arc<Self>, kind: Kind, form: Form, limit: Limit) -> Acquiring<Self> {
+        let own = Arc::clone(lock);
+        match (kind, form) {
+            (Kind::Read, Form::Borrowed) => acquire!(limit, Guard::Read, lock, read, read_timeout, read_deadline),
+            (Kind::Read, Form::Owned) => {
+                acquire!(limit, Guard::ReadOwned, own, read_owned, read_owned_timeout, read_owned_deadline)
+            }
+            (Kind::Upgradable, Form::Borrowed) => acquire!(
+                limit,
+                Guard::Upgradable,
+                lock,
+                upgradable_read,
+                upgradable_read_timeout,
+                upgradable_read_deadline
+            ),
+            (Kind::Upgradable, Form::Owned) => acquire!(
+                limit,
+                Guard::UpgradableOwned,
+                own,
+                upgradable_read_owned,
+                upgradable_read_owned_timeout,
+                upgradable_read_owned_deadline
+            ),
+            (Kind::Write, Form::Borrowed) => acquire!(limit, Guard::Write, lock, write, write_timeout, write_deadline),
+            (Kind::Write, Form::Owned) => {
+                acquire!(limit, Guard::WriteOwned, own, write_owned, write_owned_timeout, write_owned_deadline)
+            }
+            (Kind::Upgrade, _) => unreachable!("it comes out of a guard"),
+        }
+    }
+
+    fn try_acquire(lock: &'static Arc<Self>, kind: Kind, form: Form) -> Option<Guard<R>> {
+        let own = Arc::clone(lock);
+        match (kind, form) {
+            (Kind::Read, Form::Borrowed) => lock.try_read().ok().map(Guard::Read),
+            (Kind::Read, Form::Owned) => own.try_read_owned().ok().map(Guard::ReadOwned),
+            (Kind::Upgradable, Form::Borrowed) => lock.try_upgradable_read().ok().map(Guard::Upgradable),
+            (Kind::Upgradable, Form::Owned) => own.try_upgradable_read_owned().ok().map(Guard::UpgradableOwned),
+            (Kind::Write, Form::Borrowed) => lock.try_write().ok().map(Guard::Write),
+            (Kind::Write, Form::Owned) => own.try_write_owned().ok().map(Guard::WriteOwned),
+            (Kind::Upgrade, _) => unreachable!("it comes out of a guard"),
+        }
+    }
+
+    fn upgrade(guard: Guard<R>) -> Acquiring<Self> {
+        match guard {
+            Guard::Upgradable(guard) => {
+                let future = RwLockUpgradableReadGuard::upgrade(guard);
+                Box::pin(async move { Ok(Guard::Write(future.await)) })
+            }
+            Guard::UpgradableOwned(guard) => {
+                let future = OwnedRwLockUpgradableReadGuard::upgrade(guard);
+                Box::pin(async move { Ok(Guard::WriteOwned(future.await)) })
+            }
+            _ => unreachable!("only an upgradable guard is upgraded"),
+        }
+    }
+
+    fn try_upgrade(guard: Guard<R>) -> Result<Guard<R>, Guard<R>> {
+        match guard {
+            Guard::Upgradable(guard) => {
+                RwLockUpgradableReadGuard::try_upgrade(guard).map(Guard::Write).map_err(Guard::Upgradable)
+            }
+            Guard::UpgradableOwned(guard) => OwnedRwLockUpgradableReadGuard::try_upgrade(guard)
+                .map(Guard::WriteOwned)
+                .map_err(Guard::UpgradableOwned),
+            _ => unreachable!("only an upgradable guard is upgraded"),
+        }
+    }
+
+    fn downgrade(guard: Guard<R>, keeps: Kind) -> Guard<R> {
+        match (guard, keeps) {
+            (Guard::Write(guard), Kind::Read) => Guard::Read(guard.downgrade()),
+            (Guard::WriteOwned(guard), Kind::Read) => Guard::ReadOwned(guard.downgrade()),
+            (Guard::Upgradable(guard), Kind::Read) => Guard::Read(RwLockUpgradableReadGuard::downgrade(guard)),
+            (Guard::UpgradableOwned(guard), Kind::Read) => {
+                Guard::ReadOwned(OwnedRwLockUpgradableReadGuard::downgrade(guard))
+            }
+            (Guard::Write(guard), Kind::Upgradable) => {
+                Guard::Upgradable(RwLockWriteGuard::downgrade_to_upgradable(guard))
+            }
+            (Guard::WriteOwned(guard), Kind::Upgradable) => {
+                Guard::UpgradableOwned(OwnedRwLockWriteGuard::downgrade_to_upgradable(guard))
+            }
+            _ => unreachable!("it has no more than that"),
+        }
+    }
+
+    fn map(guard: Guard<R>, mapping: Mapping) -> Result<Guard<R>, Guard<R>> {
+        match guard {
+            Guard::Read(guard) => map!(mapping, RwLockReadGuard, guard, Guard::Read, Guard::Read),
+            Guard::ReadOwned(guard) => map!(mapping, OwnedRwLockReadGuard, guard, Guard::ReadOwned, Guard::ReadOwned),
+            Guard::Write(guard) => map!(mapping, RwLockWriteGuard, guard, Guard::Write, Guard::Mapped),
+            Guard::WriteOwned(guard) => {
+                map!(mapping, OwnedRwLockWriteGuard, guard, Guard::WriteOwned, Guard::OwnedMapped)
+            }
+            Guard::Mapped(guard) => map!(mapping, RwLockMappedWriteGuard, guard, Guard::Mapped, Guard::Mapped),
+            Guard::OwnedMapped(guard) => {
+                map!(mapping, OwnedRwLockMappedWriteGuard, guard, Guard::OwnedMapped, Guard::OwnedMapped)
+            }
+            _ => unreachable!("an upgradable guard has no map"),
+        }
+    }
+
+    fn value(guard: &Guard<R>) -> u64 {
+        match guard {
+            Guard::Read(guard) => **guard,
+            Guard::ReadOwned(guard) => **guard,
+            Guard::Upgradable(guard) => **guard,
+            Guard::UpgradableOwned(guard) => **guard,
+            Guard::Write(guard) => **guard,
+            Guard::WriteOwned(guard) => **guard,
+            Guard::Mapped(guard) => **guard,
+            Guard::OwnedMapped(guard) => **guard,
+        }
+    }
+
+    fn value_mut(guard: &mut Guard<R>) -> Option<&mut u64> {
+        match guard {
+            Guard::Write(guard) => Some(guard),
+            Guard::WriteOwned(guard) => Some(guard),
+            Guard::Mapped(guard) => Some(guard),
+            Guard::OwnedMapped(guard) => Some(guard),
+            _ => None,
+        }
+    }
+
+    fn counts(&self) -> Counts {
+        let state = self.state();
+        Counts {
+            readers: state.readers,
+            upgradable: state.upgradable,
+            writer: state.writer,
+            waiting_readers: state.waiting_readers,
+            waiting_upgradable: state.waiting_upgradable,
+            waiting_writers: state.waiting_writers,
+        }
+    }
+}

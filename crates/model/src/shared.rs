@@ -1,0 +1,421 @@
+//! Tasks that have several futures of one lock each, and so may park a grant: where the rescue has its part.
+//!
+//! Of the mutex everything is foretold, by the rules R1 to R3. Of the read-write lock less is said: no two owners, nobody
+//! lost from its counts, and in the end no task hangs, though each polls only its newest future until that is ready.
+
+use crate::alphabet::{Form, Limit, Moment, Op};
+use crate::real::{Acquiring, Real, Setup, ticks};
+use crate::reference::{Counts, Kind, Reference};
+use core::fmt;
+use core::mem;
+use core::task::{Poll, Waker};
+use fifolock_conformance::tools::clock::TestTimer;
+use fifolock_conformance::tools::{Count, counting_waker, poll_once};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::thread;
+
+struct Task {
+    waker: Waker,
+    count: Arc<Count>,
+    /// Of a mutex.
+    expected: usize,
+    /// How often it had been woken when it was polled last.
+    seen: usize,
+}
+
+enum What<L: Real> {
+    Future(Acquiring<L>),
+    Guard(L::Guard),
+}
+
+struct Thing<L: Real> {
+    /// Unlike its place, its own for ever.
+    id: usize,
+    task: usize,
+    kind: Kind,
+    polled: bool,
+    what: What<L>,
+}
+
+/// The mutex among tasks: who owns it, who waits, and what was noted.
+#[derive(Debug, Default)]
+struct Rescue {
+    owner: Option<Owner>,
+    /// Futures with their tasks.
+    queue: Vec<(usize, usize)>,
+    grants: usize,
+    /// The grant that a future has noted.
+    noted: HashMap<usize, usize>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Owner {
+    Guard,
+    Granted(usize, usize),
+}
+
+/// What a poll of a future comes to, by the rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turn {
+    Ready,
+    Pending,
+    /// Pending, and its task is woken once more.
+    Noted,
+}
+
+impl Rescue {
+    /// The task that is woken.
+    fn release(&mut self) -> Option<usize> {
+        self.grants += 1;
+        if self.queue.is_empty() {
+            self.owner = None;
+            return None;
+        }
+        let (id, task) = self.queue.remove(0);
+        self.owner = Some(Owner::Granted(id, task));
+        Some(task)
+    }
+
+    fn enter(&mut self) -> bool {
+        let free = self.owner.is_none();
+        if free {
+            self.owner = Some(Owner::Guard);
+        }
+        free
+    }
+
+    fn poll(&mut self, id: usize, task: usize, first: bool) -> Turn {
+        if first {
+            if self.enter() {
+                return Turn::Ready;
+            }
+            self.queue.push((id, task));
+        }
+        match self.owner {
+            Some(Owner::Granted(granted, _)) if granted == id => {
+                self.owner = Some(Owner::Guard);
+                Turn::Ready
+            }
+            // R1: a grant of the same task, which nobody claims.
+            Some(Owner::Granted(granted, of)) if of == task => {
+                if self.noted.insert(id, self.grants) != Some(self.grants) {
+                    return Turn::Noted;
+                }
+                // R3: they change places.
+                let place = self.queue.iter().position(|(other, _)| *other == id).expect("it waits");
+                self.queue[place] = (granted, of);
+                self.owner = Some(Owner::Guard);
+                Turn::Ready
+            }
+            _ => Turn::Pending,
+        }
+    }
+
+    /// A future that was polled is dropped. The task that is woken.
+    fn gone(&mut self, id: usize) -> Option<usize> {
+        if matches!(self.owner, Some(Owner::Granted(granted, _)) if granted == id) {
+            return self.release();
+        }
+        self.queue.retain(|(other, _)| *other != id);
+        None
+    }
+}
+
+/// A lock, and tasks that use it.
+pub struct Tasks<L: Real> {
+    /// Leaked, so that guards may borrow it; taken back when they are gone.
+    lock: &'static Arc<L>,
+    setup: Setup,
+    tasks: Vec<Task>,
+    places: Vec<Option<Thing<L>>>,
+    rescue: Option<Rescue>,
+    next_id: usize,
+    done: Vec<Op>,
+}
+
+impl<L: Real> Tasks<L> {
+    /// A free lock, room for so many futures and guards, and tasks that they belong to. To be used inside
+    /// [`TestTimer::with`] of its platform.
+    #[must_use]
+    pub fn new(setup: Setup, places: usize, tasks: usize) -> Self {
+        let task = || {
+            let (waker, count) = counting_waker();
+            Task { waker, count, expected: 0, seen: 0 }
+        };
+        Self {
+            lock: Box::leak(Box::new(Arc::new(L::new(setup).0))),
+            setup,
+            tasks: (0..tasks).map(|_| task()).collect(),
+            places: (0..places).map(|_| None).collect(),
+            rescue: L::Reference::IS_MUTEX.then(Rescue::default),
+            next_id: 0,
+            done: Vec::new(),
+        }
+    }
+
+    fn choose(&self, who: u8, fits: impl Fn(&Thing<L>) -> bool) -> Option<usize> {
+        let all = self.places.iter().enumerate();
+        let fitting: Vec<usize> =
+            all.filter(|(_, thing)| thing.as_ref().is_some_and(&fits)).map(|(at, _)| at).collect();
+        if fitting.is_empty() { None } else { Some(fitting[usize::from(who) % fitting.len()]) }
+    }
+
+    fn future(&self, who: u8, fits: impl Fn(&Thing<L>) -> bool) -> Option<usize> {
+        self.choose(who, |thing| matches!(thing.what, What::Future(_)) && fits(thing))
+    }
+
+    fn guard(&self, who: u8, fits: impl Fn(Kind) -> bool) -> Option<usize> {
+        self.choose(who, |thing| matches!(thing.what, What::Guard(_)) && fits(thing.kind))
+    }
+
+    fn put(&mut self, at: usize, task: usize, kind: Kind, what: What<L>) {
+        self.next_id += 1;
+        self.places[at] = Some(Thing { id: self.next_id, task, kind, polled: false, what });
+    }
+
+    fn free(&self) -> Option<usize> {
+        self.places.iter().position(Option::is_none)
+    }
+
+    /// One letter, if there is somebody to whom it can be done and it says something here.
+    ///
+    /// # Panics
+    ///
+    /// If a rule is broken.
+    pub fn apply(&mut self, op: Op) {
+        self.done.push(op);
+        match op {
+            Op::Create(want, form, limit) => {
+                if let Some(at) = self.free() {
+                    self.create(at, at % self.tasks.len(), want.into(), form, limit);
+                }
+            }
+            Op::Crowd(want, count) => {
+                for _ in 0..count {
+                    let Some(at) = self.free() else { break };
+                    self.create(at, usize::from(count) % self.tasks.len(), want.into(), Form::Borrowed, Limit::None);
+                    self.poll(at);
+                }
+            }
+            Op::Poll(who, _) => {
+                if let Some(at) = self.future(who, |_| true) {
+                    self.poll(at);
+                }
+            }
+            Op::Drop(moment, who) => {
+                let polled = moment != Moment::Unpolled;
+                self.future(who, |thing| thing.polled == polled).into_iter().for_each(|at| self.end(at));
+            }
+            Op::Release(who) => self.guard(who, |_| true).into_iter().for_each(|at| self.end(at)),
+            Op::Try(want, form) => {
+                if let Some(at) = self.free() {
+                    self.attempt(at, want.into(), form);
+                }
+            }
+            Op::Downgrade(who) => self.downgrade(self.guard(who, |kind| kind != Kind::Read), Kind::Read),
+            Op::DowngradeToUpgradable(who) => {
+                self.downgrade(self.guard(who, |kind| kind == Kind::Write), Kind::Upgradable);
+            }
+            Op::Upgrade(who) => {
+                if let Some((at, task, guard)) = self.take_upgradable(who) {
+                    self.put(at, task, Kind::Upgrade, What::Future(L::upgrade(guard)));
+                }
+            }
+            Op::TryUpgrade(who) => {
+                if let Some((at, task, guard)) = self.take_upgradable(who) {
+                    let (kind, guard) = match L::try_upgrade(guard) {
+                        Ok(guard) => (Kind::Write, guard),
+                        Err(guard) => (Kind::Upgradable, guard),
+                    };
+                    self.put(at, task, kind, What::Guard(guard));
+                }
+            }
+            Op::Pass(count) => L::Platform::advance(ticks(count)),
+            Op::Look => drop(format!("{:?}", self.lock)),
+            // What is forgotten keeps others waiting for ever, and a map changes nothing for them.
+            Op::Forget(_) | Op::Map(..) => {}
+        }
+        self.check();
+    }
+
+    fn create(&mut self, at: usize, task: usize, kind: Kind, form: Form, limit: Limit) {
+        // Of a mutex all is foretold, but not whether a waiter whose time is over may still be rescued.
+        let limit = if self.rescue.is_some() { Limit::None } else { limit };
+        let kind = if self.rescue.is_some() { Kind::Write } else { kind };
+        let future = L::acquire(self.lock, kind, form, limit);
+        self.put(at, task, kind, What::Future(future));
+    }
+
+    fn attempt(&mut self, at: usize, kind: Kind, form: Form) {
+        let kind = if self.rescue.is_some() { Kind::Write } else { kind };
+        let guard = L::try_acquire(self.lock, kind, form);
+        if let Some(rescue) = &mut self.rescue {
+            assert_eq!(guard.is_some(), rescue.enter(), "try_lock");
+        }
+        if let Some(guard) = guard {
+            self.put(at, at % self.tasks.len(), kind, What::Guard(guard));
+        }
+    }
+
+    fn downgrade(&mut self, at: Option<usize>, keeps: Kind) {
+        let Some(at) = at.filter(|_| self.rescue.is_none()) else { return };
+        let Some(Thing { task, what: What::Guard(guard), .. }) = self.places[at].take() else { unreachable!("a guard") };
+        self.put(at, task, keeps, What::Guard(L::downgrade(guard, keeps)));
+    }
+
+    fn take_upgradable(&mut self, who: u8) -> Option<(usize, usize, L::Guard)> {
+        let at = self.guard(who, |kind| kind == Kind::Upgradable)?;
+        let Some(Thing { task, what: What::Guard(guard), .. }) = self.places[at].take() else { unreachable!("a guard") };
+        Some((at, task, guard))
+    }
+
+    /// Polls a future with its task's waker; whether it is over.
+    fn poll(&mut self, at: usize) -> bool {
+        let thing = self.places[at].as_mut().expect("a future");
+        let What::Future(future) = &mut thing.what else { unreachable!("a future") };
+        let first = !mem::replace(&mut thing.polled, true);
+        let task = &mut self.tasks[thing.task];
+        let turn = self.rescue.as_mut().map(|rescue| rescue.poll(thing.id, thing.task, first));
+        task.expected += usize::from(turn == Some(Turn::Noted));
+        let found = poll_once(future, &task.waker);
+        if let Some(turn) = turn {
+            assert_eq!(found.is_ready(), turn == Turn::Ready, "it is {turn:?} for future {}", thing.id);
+        }
+        match found {
+            Poll::Pending => return false,
+            Poll::Ready(Ok(guard)) => {
+                let kind = if thing.kind == Kind::Upgrade { Kind::Write } else { thing.kind };
+                (thing.kind, thing.what) = (kind, What::Guard(guard));
+            }
+            Poll::Ready(Err(_)) => self.places[at] = None,
+        }
+        true
+    }
+
+    /// A future or a guard is dropped.
+    fn end(&mut self, at: usize) {
+        let Some(thing) = self.places[at].take() else { return };
+        if let Some(rescue) = &mut self.rescue {
+            let woken = match thing.what {
+                What::Guard(_) => rescue.release(),
+                What::Future(_) if thing.polled => rescue.gone(thing.id),
+                What::Future(_) => None,
+            };
+            if let Some(task) = woken {
+                self.tasks[task].expected += 1;
+            }
+        }
+        drop(thing);
+    }
+
+    fn count(&self, fits: impl Fn(&Thing<L>) -> bool) -> usize {
+        self.places.iter().flatten().filter(|thing| fits(thing)).count()
+    }
+
+    fn guards(&self, kind: Kind) -> usize {
+        self.count(|thing| thing.kind == kind && matches!(thing.what, What::Guard(_)))
+    }
+
+    fn check(&self) {
+        let counts = self.lock.counts();
+        let (read, upgradable, write) =
+            (self.guards(Kind::Read), self.guards(Kind::Upgradable), self.guards(Kind::Write));
+        assert!(write == 0 || (write == 1 && read + upgradable == 0), "two owners");
+        assert!(upgradable <= 1, "two upgradable readers");
+        assert!(!counts.writer || counts.readers == 0, "{counts:?}");
+        assert!(write == 0 || counts.writer, "{counts:?}");
+        assert!(counts.readers >= read + upgradable, "{counts:?}");
+        if !L::Reference::IS_MUTEX {
+            assert!(counts.readers <= self.setup.max_readers as usize, "{counts:?}");
+        }
+        // Whoever has come is counted, inside or in the queue. An upgrade that waits is counted as both.
+        let waiting = counts.waiting_readers + counts.waiting_upgradable + counts.waiting_writers;
+        let counted = counts.readers + usize::from(counts.writer) + waiting;
+        let is_upgrade = |thing: &Thing<L>| thing.kind == Kind::Upgrade;
+        let polled = self.count(|thing| matches!(thing.what, What::Guard(_)) || thing.polled || is_upgrade(thing));
+        let twice = self.count(|thing| is_upgrade(thing) && thing.polled);
+        assert!((polled..=polled + twice).contains(&counted), "{polled} have come, {counts:?}");
+        for (n, task) in self.tasks.iter().enumerate() {
+            if self.rescue.is_some() {
+                assert_eq!(task.count.wakes(), task.expected, "wakes of task {n}");
+            }
+        }
+    }
+
+    /// Every guard is dropped; each task polls its newest future until it is ready, then the one before it. A task is
+    /// polled when it was woken.
+    ///
+    /// # Panics
+    ///
+    /// If a task hangs, a rule is broken, or the lock isn't free in the end.
+    pub fn finish(mut self) {
+        for at in 0..self.places.len() {
+            if matches!(&self.places[at], Some(Thing { what: What::Guard(_), .. })) {
+                self.end(at);
+                self.check();
+            }
+        }
+        // Each is polled once without having been woken.
+        let mut woken: Vec<usize> = (0..self.tasks.len()).collect();
+        for _ in 0..POLLS_MAX {
+            let Some(task) = woken.pop() else { break };
+            self.tasks[task].seen = self.tasks[task].count.wakes();
+            self.run(task);
+            woken = (0..self.tasks.len())
+                .filter(|n| woken.contains(n) || self.tasks[*n].count.wakes() > self.tasks[*n].seen)
+                .collect();
+        }
+        let left: Vec<_> = self.places.iter().flatten().map(|thing| (thing.task, thing.kind)).collect();
+        assert!(left.is_empty(), "they hang: {left:?}, {:?}", self.lock.counts());
+        assert_eq!(self.lock.counts(), Counts::default(), "the lock at the end");
+        assert_eq!(L::Platform::armed(), Some(0), "sleeps at the end");
+        assert_eq!(Arc::strong_count(self.lock), 1, "an owner is left behind");
+        for task in &self.tasks {
+            assert_eq!(task.count.alive(), 1, "a waker is left behind");
+        }
+    }
+
+    /// A task is polled.
+    fn run(&mut self, task: usize) {
+        loop {
+            // An upgrade is polled along: its future holds a share, as a guard does.
+            let upgrade = self.choose(0, |thing| thing.task == task && thing.kind == Kind::Upgrade);
+            let newest = self.places.iter().enumerate().filter_map(|(at, thing)| Some((thing.as_ref()?, at)));
+            let newest = newest.filter(|(thing, _)| thing.task == task && thing.kind != Kind::Upgrade);
+            let newest = newest.max_by_key(|(thing, _)| thing.id).map(|(_, at)| at);
+            let ready: Vec<usize> = upgrade.into_iter().chain(newest).filter(|at| self.poll(*at)).collect();
+            for at in &ready {
+                self.end(*at);
+            }
+            self.check();
+            if ready.is_empty() {
+                return;
+            }
+        }
+    }
+}
+
+/// More polls of tasks than any sequence needs.
+const POLLS_MAX: usize = 20_000;
+
+impl<L: Real> Drop for Tasks<L> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            // The lock is broken: to touch it again may hide why.
+            eprintln!("{:?}, after {:?}", self.setup, self.done);
+            mem::forget(mem::take(&mut self.places));
+            return;
+        }
+        self.places.clear();
+        let lock = (&raw const *self.lock).cast_mut();
+        // SAFETY: it came from `Box::leak`, once. The places had all that borrowed it, and they are gone.
+        drop(unsafe { Box::from_raw(lock) });
+    }
+}
+
+impl<L: Real> fmt::Debug for Tasks<L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tasks").field("lock", &self.lock).field("rescue", &self.rescue).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,47 @@
+//! Faults planted on purpose, one at a time: tests that let one live don't bite.
+//!
+//! | command | plants | asks |
+//! |---|---|---|
+//! | `orderings` | a weaker ordering, for each atomic access that has one to lose | the loom models |
+//! | `breaks` | the faults of `breaks.toml`: a re-check, a wake, a hand-on that is missing | the test that each names |
+//! | `logic` | what cargo-mutants makes of the core | the rules on one platform, then the core's tests, then loom |
+
+mod breaks;
+mod logic;
+mod orderings;
+mod tree;
+
+use crate::context::{Context, Failure, Outcome, Result};
+
+const USAGE: &str = "cargo xtask mutants orderings|breaks|logic [--only PATTERN] [-- ARGS of cargo-mutants]";
+
+pub(crate) fn run(cx: &Context, args: &[String]) -> Result<Outcome> {
+    let (ours, theirs) = match args.iter().position(|arg| arg == "--") {
+        Some(at) => (&args[..at], &args[at + 1..]),
+        None => (args, &[][..]),
+    };
+    let (what, only) = match ours {
+        [what] => (what, None),
+        [what, only, pattern] if only == "--only" => (what, Some(pattern.as_str())),
+        _ => return Err(Failure::new(&format!("it can't read `{}`", args.join(" ")), USAGE)),
+    };
+    match what.as_str() {
+        "orderings" => orderings::run(cx, only),
+        "breaks" => breaks::run(cx, only),
+        "logic" => logic::run(cx, only, theirs),
+        _ => Err(Failure::new(&format!("there is no `{what}`"), USAGE)),
+    }
+}
+
+/// Whether a name is asked for.
+fn is_chosen(name: &str, only: Option<&str>) -> bool {
+    only.is_none_or(|pattern| name.contains(pattern))
+}
+
+/// Nothing to plant is a mistake in the pattern, not a success.
+fn none_chosen(only: Option<&str>) -> Failure {
+    Failure::new(
+        &format!("nothing matches `{}`", only.unwrap_or_default()),
+        "leave `--only` away to see all names, and choose a part of one",
+    )
+}

@@ -1,0 +1,260 @@
+//! Deliberate breaks: `breaks.toml`, where each stands with the test that must fall.
+
+use core::time::Duration;
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+
+use super::tree::{Suite, Tree, Verdict};
+use super::{is_chosen, none_chosen};
+use crate::context::{Context, Failure, OrElse as _, Outcome, Result};
+
+const FILE: &str = "xtask/breaks.toml";
+
+/// The named test alone; a hang is a fall too.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// What is known of planted faults.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Record {
+    #[serde(rename = "break")]
+    breaks: Vec<Break>,
+    #[serde(default, rename = "ordering")]
+    orderings: Vec<Explained>,
+    #[serde(default, rename = "logic")]
+    logic: Vec<Explained>,
+}
+
+/// A fault, and the test that must fall.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Break {
+    name: String,
+    /// The kinds of fault that it is of.
+    #[serde(default)]
+    kinds: Vec<String>,
+    /// The rules that it breaks.
+    #[serde(default)]
+    rules: Vec<String>,
+    file: String,
+    /// Stands there once.
+    old: String,
+    new: String,
+    suite: String,
+    /// A part of the test's name.
+    test: String,
+    /// It is the compiler that must refuse, with these words.
+    error: Option<String>,
+}
+
+/// A fault that nothing falls for, and why that is right.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Explained {
+    /// Only of an ordering: the file it is in, and what it is weakened to.
+    #[serde(default)]
+    file: String,
+    #[serde(default)]
+    to: String,
+    /// Of an ordering the line, of a mutant its name.
+    text: String,
+    pub(super) reason: String,
+}
+
+impl Record {
+    pub(super) fn read(cx: &Context) -> Result<Self> {
+        let text = cx.sh.read_file(cx.root.join(FILE)).or_tell("the file belongs in the repository")?;
+        Self::parse(&text)
+    }
+
+    fn parse(text: &str) -> Result<Self> {
+        toml::from_str(text).or_tell(&format!("mend {FILE}"))
+    }
+
+    pub(super) fn explains_ordering(&self, file: &str, text: &str, to: &str) -> Option<&Explained> {
+        self.orderings.iter().find(|known| file.ends_with(&known.file) && known.text == text && known.to == to)
+    }
+
+    /// Why a mutant of cargo-mutants may live.
+    pub(super) fn explains_mutant(&self, name: &str) -> Option<&Explained> {
+        self.logic.iter().find(|known| name.ends_with(&known.text) && name.contains(&known.file))
+    }
+
+    /// The mutants of cargo-mutants that are explained.
+    pub(super) fn explained_mutants(&self) -> impl Iterator<Item = &Explained> {
+        self.logic.iter()
+    }
+}
+
+impl Break {
+    fn suite(&self) -> Result<Suite> {
+        Suite::parse(&self.suite).ok_or_else(|| {
+            Failure::new(
+                &format!("{}: there is no suite `{}`", self.name, self.suite),
+                "take `core`, `loom` or `conformance/PROGRAM`",
+            )
+        })
+    }
+
+    /// The text with the fault in it.
+    fn plant(&self, text: &str) -> Result<String> {
+        let found = text.matches(&self.old).count();
+        if found != 1 || self.old == self.new {
+            return Err(Failure::new(
+                &format!("{}: its snippet stands {found} times in {}", self.name, self.file),
+                &format!(
+                    "the code has moved on: mend `old` and `new` in {FILE}, so that they are the same fault again"
+                ),
+            ));
+        }
+        Ok(text.replacen(&self.old, &self.new, 1))
+    }
+}
+
+pub(super) fn run(cx: &Context, only: Option<&str>) -> Result<Outcome> {
+    let record = Record::read(cx)?;
+    let tree = Tree::new(cx, "breaks")?;
+    let mut chosen: Vec<&Break> = record.breaks.iter().filter(|fault| is_chosen(&fault.name, only)).collect();
+    if chosen.is_empty() {
+        return Err(none_chosen(only));
+    }
+    // All of them before the first build.
+    let mut suites = BTreeSet::new();
+    let mut wrong = Vec::new();
+    for fault in &chosen {
+        suites.insert(fault.suite()?);
+        if let Err(failure) = fault.plant(&tree.read(&fault.file)?) {
+            wrong.push(failure.to_string());
+        }
+    }
+    if !wrong.is_empty() {
+        return Err(Failure::new(&wrong.join("\n"), "a break that can't be planted proves nothing"));
+    }
+    for suite in &suites {
+        let tests = chosen.iter().filter(|fault| fault.suite().is_ok_and(|other| other == *suite));
+        let tests = tests.filter(|fault| fault.error.is_none());
+        wrong.extend(passing(&tree, suite, tests.map(|fault| fault.test.as_str()).collect())?);
+    }
+    chosen.sort_by_key(|fault| fault.suite().ok());
+    for fault in &chosen {
+        let verdict = verdict(&tree, fault)?;
+        println!(
+            "{:<8} {} ({}: {})",
+            if verdict.is_none() { "falls" } else { "WRONG" },
+            fault.name,
+            fault.suite,
+            fault.test
+        );
+        wrong.extend(verdict.map(|why| format!("{}: {why}", fault.name)));
+    }
+    println!("{}", summary(&chosen));
+    if wrong.is_empty() {
+        return Ok(Outcome::Passed);
+    }
+    Err(Failure::new(&wrong.join("\n"), &format!("make the test bite, or name one that does in {FILE}")))
+}
+
+/// What is wrong with the tests as long as nothing is broken.
+fn passing(tree: &Tree<'_>, suite: &Suite, tests: BTreeSet<&str>) -> Result<Vec<String>> {
+    let program = tree.build(suite)?.map_err(|error| {
+        Failure::new(&format!("{suite:?} doesn't build, with nothing broken:\n{error}"), "mend that first")
+    })?;
+    let mut wrong = Vec::new();
+    for test in tests {
+        match program.run(test, false, LIMIT * 2)? {
+            Verdict::Passes => {}
+            verdict => wrong.push(format!("{suite:?}: `{test}` with nothing broken: {verdict:?}")),
+        }
+    }
+    Ok(wrong)
+}
+
+/// `None` if the test falls, as it must.
+fn verdict(tree: &Tree<'_>, fault: &Break) -> Result<Option<String>> {
+    let text = fault.plant(&tree.read(&fault.file)?)?;
+    tree.with(&fault.file, &text, || {
+        let program = match tree.build(&fault.suite()?)? {
+            Ok(program) => program,
+            Err(said) if fault.error.as_ref().is_some_and(|error| said.contains(error)) => return Ok(None),
+            Err(said) => return Ok(Some(format!("doesn't build, and not for the reason named:\n{said}"))),
+        };
+        if let Some(error) = &fault.error {
+            return Ok(Some(format!("it builds, without {error}")));
+        }
+        Ok(match program.run(&fault.test, false, LIMIT)? {
+            Verdict::Falls | Verdict::Hangs => None,
+            verdict => Some(format!("`{}` of {}: {verdict:?}", fault.test, fault.suite)),
+        })
+    })
+}
+
+fn summary(faults: &[&Break]) -> String {
+    let all = |part: fn(&Break) -> &Vec<String>| -> Vec<&str> {
+        faults.iter().flat_map(|fault| part(fault)).map(String::as_str).collect::<BTreeSet<_>>().into_iter().collect()
+    };
+    format!(
+        "breaks: {}, of the kinds {}, of the rules {}",
+        faults.len(),
+        all(|fault| &fault.kinds).join(" "),
+        all(|fault| &fault.rules).join(" ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::path::Path;
+
+    fn record() -> Record {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("breaks.toml");
+        Record::parse(&fs::read_to_string(path).expect("it is in the repository")).expect("it can be read")
+    }
+
+    /// Cheap, so in each test run: a change that moves a snippet shows at once.
+    #[test]
+    fn every_break_can_be_planted() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let mut names = BTreeSet::new();
+        for fault in &record().breaks {
+            assert!(names.insert(fault.name.clone()), "{}: twice", fault.name);
+            assert!(!fault.kinds.is_empty() || !fault.rules.is_empty(), "{}: of what kind?", fault.name);
+            fault.suite().expect("a known suite");
+            let text = fs::read_to_string(root.join(&fault.file)).expect("the file is there");
+            if let Err(failure) = fault.plant(&text) {
+                panic!("{failure}");
+            }
+        }
+    }
+
+    #[test]
+    fn each_of_the_25_kinds_has_a_break() {
+        let record = record();
+        let found: BTreeSet<&str> = record.breaks.iter().flat_map(|fault| &fault.kinds).map(String::as_str).collect();
+        let all: Vec<String> = (1..=25).map(|kind| format!("K{kind:02}")).collect();
+        let missing: Vec<&String> = all.iter().filter(|kind| !found.contains(kind.as_str())).collect();
+        assert!(missing.is_empty(), "no break of {missing:?}");
+        assert!(found.iter().all(|kind| all.iter().any(|known| known == kind)), "an unknown kind in {found:?}");
+    }
+
+    #[test]
+    fn a_snippet_that_moved_is_told() {
+        let fault = Break {
+            name: "gone".into(),
+            kinds: vec![],
+            rules: vec![],
+            file: "a.rs".into(),
+            old: "x += 1".into(),
+            new: "x += 2".into(),
+            suite: "core".into(),
+            test: "x".into(),
+            error: None,
+        };
+        assert_eq!(fault.plant("x += 1;").expect("there"), "x += 2;");
+        for text in ["x -= 1;", "x += 1; x += 1;"] {
+            let failure = fault.plant(text).unwrap_err().to_string();
+            assert!(failure.contains("the code has moved on"), "{failure}");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! What cargo-mutants makes of the core, in rounds: each asks more tests, of those that live.
+
+use std::fs;
+use std::process::Command;
+
+use super::breaks::Record;
+use super::none_chosen;
+use super::tree::Tree;
+use crate::context::{Context, Failure, OrElse as _, Outcome, Result};
+use crate::suites::{LOOM_FEATURES, LOOM_FLAGS, LOOM_MAX_PREEMPTIONS, loom_target_dir};
+
+/// A round: the tests, and what cargo has to be told to build no others.
+struct Round {
+    name: &'static str,
+    args: &'static [&'static str],
+    loom: bool,
+}
+
+const ROUNDS: [Round; 3] = [
+    Round {
+        name: "the rules on one platform",
+        args: &[
+            "--test-package=fifolock-conformance",
+            "--features=one-platform",
+            "-C=--test=one_platform",
+            "--timeout=60",
+        ],
+        loom: false,
+    },
+    Round {
+        name: "the core's own tests",
+        args: &["--test-package=fifolock-core", "--features=std,spin,critical-section", "-C=--lib", "--timeout=240"],
+        loom: false,
+    },
+    Round {
+        name: "the loom models",
+        args: &[
+            "--test-package=fifolock-core",
+            "--profile=loom",
+            "-C=--lib",
+            "--timeout=900",
+            "--cargo-test-arg=loom_",
+        ],
+        loom: true,
+    },
+];
+
+/// What cargo-mutants ends with if some mutants lived, or some hung.
+const LIVED: [i32; 2] = [2, 3];
+
+pub(super) fn run(cx: &Context, only: Option<&str>, args: &[String]) -> Result<Outcome> {
+    let sh = &cx.sh;
+    if xshell::cmd!(sh, "cargo mutants --version").quiet().ignore_stdout().ignore_stderr().run().is_err() {
+        return cx.skip_unless_ci("cargo-mutants is not installed", "run `cargo install --locked cargo-mutants`");
+    }
+    let record = Record::read(cx)?;
+    let tree = Tree::new(cx, "logic")?;
+    let out = cx.target.join("mutants/out");
+    let _ = fs::remove_dir_all(&out);
+    for (index, round) in ROUNDS.iter().enumerate() {
+        println!("mutants: {}", round.name);
+        let mut cargo = Command::new("cargo");
+        cargo.current_dir(tree.root()).args(["mutants", "--in-place", "--baseline=skip", "--annotations=none"]);
+        cargo.args(["--build-timeout=600", "--package=fifolock-core", "--output"]).arg(&out).args(round.args);
+        cargo.args(only.map(|pattern| format!("--re={pattern}"))).args(args);
+        if index > 0 {
+            // Only those that live.
+            cargo.arg("--iterate");
+        }
+        if round.loom {
+            cargo.arg(format!("--features={LOOM_FEATURES}"));
+            cargo.env("RUSTFLAGS", LOOM_FLAGS).env("LOOM_MAX_PREEMPTIONS", LOOM_MAX_PREEMPTIONS);
+            cargo.env("CARGO_TARGET_DIR", loom_target_dir(cx));
+        } else {
+            cargo.env("CARGO_TARGET_DIR", &cx.target);
+        }
+        let status = cargo.status().or_tell("check that cargo is on PATH")?;
+        if status.success() && index == 0 && outcomes(&out, "caught.txt").is_empty() {
+            return Err(none_chosen(only));
+        }
+        if !status.success() && !status.code().is_some_and(|code| LIVED.contains(&code)) {
+            return Err(Failure::new(&format!("cargo-mutants ended with {status}"), "its message stands above"));
+        }
+        if outcomes(&out, "missed.txt").is_empty() {
+            break;
+        }
+    }
+    report(&record, &outcomes(&out, "missed.txt"))
+}
+
+/// The names in one of the lists of cargo-mutants.
+fn outcomes(out: &std::path::Path, list: &str) -> Vec<String> {
+    let text = fs::read_to_string(out.join("mutants.out").join(list)).unwrap_or_default();
+    text.lines().map(str::to_owned).collect()
+}
+
+fn report(record: &Record, missed: &[String]) -> Result<Outcome> {
+    let mut wrong = Vec::new();
+    for name in missed {
+        match record.explains_mutant(name) {
+            Some(explained) => println!("explained {name}\n          {}", explained.reason),
+            None => wrong.push(name.as_str()),
+        }
+    }
+    let known = record.explained_mutants().count();
+    println!("logic: {} live, {known} are explained", missed.len());
+    if wrong.is_empty() {
+        return Ok(Outcome::Passed);
+    }
+    Err(Failure::new(
+        &format!("no test falls for\n{}", wrong.join("\n")),
+        "write a test that does, or explain it in `[[logic]]` of xtask/breaks.toml",
+    ))
+}

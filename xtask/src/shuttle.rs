@@ -1,0 +1,46 @@
+//! Large programs under random schedules.
+
+use std::path::PathBuf;
+
+use xshell::cmd;
+
+use crate::context::{Context, Failure, OrElse as _, Outcome, Result, run_tests};
+use crate::suites::LOOM_FEATURES;
+
+/// Turns the core's atomics into shuttle's.
+pub(crate) const FLAGS: &str = "--cfg fifolock_shuttle -D warnings";
+
+/// Schedules of each program, of each scheduler: some ten seconds in all.
+const ITERATIONS: u32 = 1500;
+
+/// Runs the programs. The argument is how many schedules of each.
+pub(crate) fn run(cx: &Context, args: &[String]) -> Result<Outcome> {
+    let iterations = match args {
+        [] => ITERATIONS,
+        [number] => number.parse().or_tell("it takes a number of schedules: `cargo xtask shuttle 10000`")?,
+        _ => {
+            return Err(Failure::new(
+                &format!("it can't read `{}`", args.join(" ")),
+                "cargo xtask shuttle [ITERATIONS]",
+            ));
+        }
+    };
+    if iterations == 0 {
+        return Err(Failure::new("no schedule proves nothing", "take one or more: `cargo xtask shuttle 10000`"));
+    }
+    let sh = &cx.sh;
+    let target = target_dir(cx);
+    // The library without tests has no shuttle, so `--lib`: nothing else is built.
+    let programs =
+        cmd!(sh, "cargo test -p fifolock-core --features {LOOM_FEATURES} --profile loom --lib --target-dir {target}")
+            .args(["--", "shuttle_"])
+            .env("RUSTFLAGS", FLAGS)
+            .env("FIFOLOCK_SHUTTLE_ITERATIONS", iterations.to_string());
+    let passed = run_tests(programs)?;
+    println!("shuttle: {passed} programs passed, {iterations} schedules of each by two schedulers");
+    Ok(Outcome::Passed)
+}
+
+pub(crate) fn target_dir(cx: &Context) -> PathBuf {
+    cx.target.join("shuttle")
+}

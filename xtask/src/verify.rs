@@ -1,0 +1,30 @@
+//! The long forms: what takes too long for each change, and is run before a release. `cargo xtask ci` has the rest.
+
+use crate::context::{Context, Outcome, Result};
+use crate::{COMMANDS, Step, run_steps};
+
+/// Which commands, with which arguments, and in which order. To add a part, add a line.
+const VERIFY: &[(&str, &[&str])] =
+    &[("loom", &["--preemptions", "4"]), ("sanitize", &["address"]), ("sanitize", &["thread"]), ("coverage", &[])];
+
+pub(crate) fn run(cx: &Context, _args: &[String]) -> Result<Outcome> {
+    let steps = VERIFY.iter().filter_map(|(name, args)| {
+        let command = COMMANDS.iter().find(|command| command.name == *name)?;
+        let title = if args.is_empty() { (*name).to_owned() } else { format!("{name} {}", args.join(" ")) };
+        Some(Step { title, run: command.run, args: args.iter().map(|&arg| arg.to_owned()).collect() })
+    });
+    run_steps(cx, steps)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_part_is_a_command() {
+        for (name, args) in VERIFY {
+            let command = COMMANDS.iter().find(|command| command.name == *name);
+            assert!(command.is_some_and(|command| command.takes_args || args.is_empty()), "{name} {args:?}");
+        }
+    }
+}
