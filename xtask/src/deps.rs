@@ -118,7 +118,9 @@ fn chosen_implementation(tree: &str) -> Option<&str> {
 
 fn lock_files_are_current(cx: &Context) -> Result<()> {
     let sh = &cx.sh;
-    for manifest in ["Cargo.toml", "xtask/nostd-check/Cargo.toml", EMBASSY_STD, bench::MANIFEST, api::MANIFEST, fuzz::MANIFEST] {
+    for manifest in
+        ["Cargo.toml", "xtask/nostd-check/Cargo.toml", EMBASSY_STD, bench::MANIFEST, api::MANIFEST, fuzz::MANIFEST]
+    {
         cmd!(sh, "cargo tree --locked --quiet --manifest-path {manifest} --depth 0")
             .ignore_stdout()
             .run()

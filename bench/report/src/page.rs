@@ -163,7 +163,8 @@ fn times(timings: &[Timing]) -> String {
         "\n## Time\n\n\
          Nanoseconds per operation as a multiple of tokio's in the same run, below it the medians themselves. Every lock has its turn \
          in\nevery round, so a slow moment of the machine is everybody's. *Spread* is half the distance between the quartiles of \
-         fifolock's\nrounds: differences smaller than that say nothing. **Bold** where a peer is faster than fifolock.\n\n\
+         fifolock's\nrounds: differences smaller than that say nothing. **Bold** where a peer is faster than fifolock. To *yield* is to wake one's \
+         own task and\nto be polled again, on every runtime alike: tokio's own yield also asks its I/O driver, by a system call.\n\n\
          **Where FIFO loses.** Without an await inside the critical section, more so on several threads, a lock that lets \
          newcomers in\n(*barging*: async-lock, futures) wins by a wide margin: the task that just released takes the lock again while \
          the woken one is\nstill on its way. A FIFO lock has promised the lock to that one, so each turn costs a task switch: a *lock \

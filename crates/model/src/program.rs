@@ -108,4 +108,3 @@ pub type Target = (&'static str, fn(&[u8]));
 
 /// What is fuzzed. A corpus is a folder of the same name.
 pub const TARGETS: [Target; 3] = [("mutex", mutex), ("rwlock", rwlock), ("shared", shared)];
-

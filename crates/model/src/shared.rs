@@ -260,13 +260,17 @@ impl<L: Real> Tasks<L> {
 
     fn downgrade(&mut self, at: Option<usize>, keeps: Kind) {
         let Some(at) = at.filter(|_| self.rescue.is_none()) else { return };
-        let Some(Thing { task, what: What::Guard(guard), .. }) = self.places[at].take() else { unreachable!("a guard") };
+        let Some(Thing { task, what: What::Guard(guard), .. }) = self.places[at].take() else {
+            unreachable!("a guard")
+        };
         self.put(at, task, keeps, What::Guard(L::downgrade(guard, keeps)));
     }
 
     fn take_upgradable(&mut self, who: u8) -> Option<(usize, usize, L::Guard)> {
         let at = self.guard(who, |kind| kind == Kind::Upgradable)?;
-        let Some(Thing { task, what: What::Guard(guard), .. }) = self.places[at].take() else { unreachable!("a guard") };
+        let Some(Thing { task, what: What::Guard(guard), .. }) = self.places[at].take() else {
+            unreachable!("a guard")
+        };
         Some((at, task, guard))
     }
 

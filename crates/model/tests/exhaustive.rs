@@ -90,8 +90,8 @@ fn explore<L: Real>(what: &str, letters: &[Op], policy: RwLockPolicy, places: us
 }
 
 /// The mutex has the fewer letters.
-const MUTEX_DEPTHS: Depths = Depths { sequences: [5, 6], states: [9, 12] };
-const RWLOCK_DEPTHS: Depths = Depths { sequences: [4, 5], states: [6, 9] };
+const MUTEX_DEPTHS: Depths = Depths { sequences: [6, 7], states: [12, 14] };
+const RWLOCK_DEPTHS: Depths = Depths { sequences: [5, 6], states: [9, 11] };
 
 fn mutex<L: Real>(what: &str) {
     explore::<L>(&format!("mutex on {what}"), MUTEX, WriterPreferring, 4, &MUTEX_DEPTHS);

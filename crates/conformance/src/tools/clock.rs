@@ -210,11 +210,11 @@ impl<R: RawLock + 'static> Timer for Manual<R> {
     type Sleep = Sleep;
 
     fn sleep(duration: Duration) -> Option<Sleep> {
-        Sleep::until(|now| now.checked_add(duration))
+        // The last tick never comes.
+        Sleep::until(|now| now.checked_add(duration).filter(|tick| *tick < Duration::MAX))
     }
 
     fn sleep_until(deadline: Tick) -> Option<Sleep> {
-        // The last tick never comes.
         Sleep::until(|_| (deadline.0 < Duration::MAX).then_some(deadline.0))
     }
 

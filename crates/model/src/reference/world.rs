@@ -121,7 +121,8 @@ impl<R: Reference> World<R> {
     pub fn canonical(&self) -> Self {
         let line = self.lock.line();
         let rank = |at: &usize| (line.iter().position(|who| who == at), self.people[*at]);
-        let (mut order, mut forgotten): (Vec<usize>, Vec<usize>) = (0..self.people.len()).partition(|at| *at < self.places);
+        let (mut order, mut forgotten): (Vec<usize>, Vec<usize>) =
+            (0..self.people.len()).partition(|at| *at < self.places);
         order.sort_by_key(rank);
         forgotten.sort_by_key(rank);
         order.append(&mut forgotten);
