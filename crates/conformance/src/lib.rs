@@ -9,7 +9,6 @@ pub mod diagnostics;
 #[cfg(feature = "diagnostics")]
 pub mod diagnostics_time;
 pub mod foreign;
-pub mod model;
 pub mod mutex;
 pub mod policies;
 pub mod raw;

@@ -21,9 +21,9 @@ const BUSY_PARKED: *mut () = ptr::without_provenance_mut(Word::BUSY_BIT | 1);
 
 /// A section runs.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(not(feature = "std"), allow(dead_code, reason = "for flavours that park"))]
 pub(super) struct Busy {
     /// Threads sleep until it ends, and the mark that said so is gone.
-    #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "for flavours that park"))]
     pub(super) parked: bool,
 }
 
@@ -69,6 +69,7 @@ impl AtomicWord {
     /// Starts a section and returns the state, unless one runs.
     ///
     /// One exchange, whatever the word is. It takes off the mark that threads are parked; who is told so has to see to it.
+    #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "for flavours that park"))]
     #[inline(always)]
     pub(super) fn enter(&self) -> Result<Word, Busy> {
         // Ordering: Acquire, pairs with the Release in `try_release`, `leave` and `leave_and_look`: the section sees

@@ -26,9 +26,10 @@ impl SpinLock {
 
     #[inline(always)]
     fn enter(&self) -> Word {
-        match self.word.enter() {
-            Ok(state) => state,
-            Err(_) => self.enter_contended(),
+        // Not by a swap: a section ends by a plain store here, which loom doesn't order after the swap that it must follow.
+        match self.word.try_enter() {
+            Some(state) => state,
+            None => self.enter_contended(),
         }
     }
 
@@ -59,8 +60,8 @@ fn relax() {
     shuttle::hint::spin_loop();
 }
 
-// SAFETY: 1, 2: one call; nothing here panics. 3: the busy word excludes other sections, `enter` and `try_enter`
-// acquire and `leave` releases. 4, 5: `AtomicWord`'s operations compare against idle words only, with the orderings named there.
+// SAFETY: 1, 2: one call; nothing here panics. 3: the busy word excludes other sections, `try_enter` acquires and
+// `leave` releases. 4, 5: `AtomicWord`'s operations compare against idle words only, with the orderings named there.
 unsafe impl RawLock for SpinLock {
     #[cfg(not(fifolock_loom))]
     const INIT: Self = Self::new();
