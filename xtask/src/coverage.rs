@@ -17,7 +17,10 @@ const SECTION: &str = "Coverage";
 /// The builds whose tests are counted together: features, and which tests. Reports are made by the second one's alone.
 const BUILDS: &[(&str, &[&str])] = &[
     ("", &["--tests"]),
-    ("fifolock-core/diagnostics,fifolock-conformance/diagnostics", &["--lib", "--test", "diagnostics"]),
+    (
+        "fifolock-core/diagnostics,fifolock-conformance/diagnostics",
+        &["--lib", "--test", "diagnostics", "--test", "upgradable"],
+    ),
 ];
 
 /// Parts of paths below [`SOURCES`] that are tests themselves.

@@ -88,6 +88,7 @@ const COMMANDS: &[Command] = &[
     Command::new("sanitize", "the tests under AddressSanitizer and ThreadSanitizer, or the one named", sanitize::run)
         .by_hand()
         .with_args(),
+    Command::new("model", "all sequences of operations, longer than in the tests", suites::model).by_hand(),
     Command::new("mutants", "planted faults, and the tests that must fall", mutants::run).by_hand().with_args(),
     Command::new("fuzz", "odd sequences against the reference model; SECONDS for each target", fuzz::run)
         .by_hand()

@@ -94,6 +94,14 @@ pub(crate) fn loom(cx: &Context, args: &[String]) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
+/// All sequences of the model, longer than in the ordinary tests.
+pub(crate) fn model(cx: &Context, _args: &[String]) -> Result<Outcome> {
+    let sh = &cx.sh;
+    let tests = cmd!(sh, "cargo test --release -p fifolock-model --test exhaustive -- --nocapture");
+    run_tests(tests.env("FIFOLOCK_MODEL_LONG", "1"))?;
+    Ok(Outcome::Passed)
+}
+
 /// The arguments for the test program: `loom -- --nocapture` and `loom --nocapture` are the same.
 fn without_dashes(args: &[String]) -> &[String] {
     match args {

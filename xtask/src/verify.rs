@@ -4,8 +4,18 @@ use crate::context::{Context, Outcome, Result};
 use crate::{COMMANDS, Step, run_steps};
 
 /// Which commands, with which arguments, and in which order. To add a part, add a line.
-const VERIFY: &[(&str, &[&str])] =
-    &[("loom", &["--preemptions", "4"]), ("sanitize", &["address"]), ("sanitize", &["thread"]), ("coverage", &[])];
+const VERIFY: &[(&str, &[&str])] = &[
+    ("loom", &["--preemptions", "4"]),
+    ("shuttle", &["50000"]),
+    ("model", &[]),
+    ("sanitize", &["address"]),
+    ("sanitize", &["thread"]),
+    ("coverage", &[]),
+    ("fuzz", &["1200"]),
+    ("mutants", &["breaks"]),
+    ("mutants", &["orderings"]),
+    ("mutants", &["logic"]),
+];
 
 pub(crate) fn run(cx: &Context, _args: &[String]) -> Result<Outcome> {
     let steps = VERIFY.iter().filter_map(|(name, args)| {

@@ -23,5 +23,4 @@ rules! {
     time_rules,
     time_foreign_rules,
     until_rules,
-    model_rules,
 }
