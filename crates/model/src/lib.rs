@@ -1,7 +1,7 @@
 //! The locks written naively, from their rules, and what compares them with the real ones.
 //!
 //! - [`alphabet`]: what can be done to a lock. Fuzzers, random sequences and exhaustive ones use the same letters.
-//! - [`reference`]: the locks as the rules describe them, who uses them, and a clock.
+//! - [`mod@reference`]: the locks as the rules describe them, who uses them, and a clock.
 //! - [`driver`]: does the same to both and compares everything that can be seen, after each step.
 //! - [`explore`]: all sequences up to a length, and every letter in every state.
 //! - [`shared`]: the same letters by tasks that have several futures each, where the rescue has its part.
