@@ -72,6 +72,11 @@ fn rwlock_sections<R: Raw>(waiters: usize) -> [usize; 7] {
     [queue_reader, queue_writer, leave_reader, leave_writer, release, claim, downgrade]
 }
 
+/// Where there are no shortcuts, a read-write lock tries in a short section first what they would do.
+fn attempts<R: Raw>() -> usize {
+    usize::from(!R::SHORTCUTS && !cfg!(feature = "diagnostics"))
+}
+
 /// Far more than a chunk.
 const MANY: usize = if cfg!(miri) { 70 } else { 1000 };
 
@@ -86,7 +91,7 @@ fn k4_an_operation_takes_as_many_sections_whatever_the_queue<R: Raw>() {
         assert_eq!(mutex_sections::<R>(waiters), few);
     }
     let few = rwlock_sections::<R>(1);
-    assert!(few.iter().all(|&n| n <= 2), "{few:?}");
+    assert!(few.iter().all(|&n| n <= 2 + attempts::<R>()), "{few:?}");
     for waiters in [2, 33, MANY] {
         assert_eq!(rwlock_sections::<R>(waiters), few);
     }
@@ -113,7 +118,7 @@ fn k4_a_batch_is_marked_in_chunks_and_woken_between_sections<R: Raw>() {
             .collect();
         tasks.iter_mut().for_each(Task::pending);
         let chunks = readers.div_ceil(CHUNK);
-        assert_eq!(sections_of(|| drop(writer)), chunks);
+        assert_eq!(sections_of(|| drop(writer)), attempts::<R>() + chunks);
         let log = log.take();
         assert_eq!(log.len(), readers);
         let sizes: Vec<_> = log.chunk_by(|a, b| a == b).map(<[usize]>::len).collect();

@@ -5,9 +5,9 @@ use std::process::Command;
 
 use super::breaks::Record;
 use super::none_chosen;
-use super::tree::Tree;
+use super::tree::{Tree, target_dir};
 use crate::context::{Context, Failure, OrElse as _, Outcome, Result};
-use crate::suites::{LOOM_FEATURES, LOOM_FLAGS, LOOM_MAX_PREEMPTIONS, loom_target_dir};
+use crate::suites::{LOOM_FEATURES, LOOM_FLAGS, LOOM_MAX_PREEMPTIONS};
 
 /// A round: the tests, and what cargo has to be told to build no others.
 struct Round {
@@ -70,9 +70,9 @@ pub(super) fn run(cx: &Context, only: Option<&str>, args: &[String]) -> Result<O
         if round.loom {
             cargo.arg(format!("--features={LOOM_FEATURES}"));
             cargo.env("RUSTFLAGS", LOOM_FLAGS).env("LOOM_MAX_PREEMPTIONS", LOOM_MAX_PREEMPTIONS);
-            cargo.env("CARGO_TARGET_DIR", loom_target_dir(cx));
+            cargo.env("CARGO_TARGET_DIR", target_dir(cx).join("loom"));
         } else {
-            cargo.env("CARGO_TARGET_DIR", &cx.target);
+            cargo.env("CARGO_TARGET_DIR", target_dir(cx));
         }
         let status = cargo.status().or_tell("check that cargo is on PATH")?;
         if status.success() && index == 0 && outcomes(&out, "caught.txt").is_empty() {

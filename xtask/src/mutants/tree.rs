@@ -12,7 +12,7 @@ use xshell::cmd;
 
 use crate::context::{Context, Failure, OrElse as _, Result};
 use crate::shuttle;
-use crate::suites::{LOOM_FEATURES, LOOM_FLAGS, LOOM_MAX_PREEMPTIONS, loom_target_dir};
+use crate::suites::{LOOM_FEATURES, LOOM_FLAGS, LOOM_MAX_PREEMPTIONS};
 
 /// Models are small: what optimising the core takes is more than what it saves. Their tools stay optimised.
 const QUICK: &str = "profile.loom.package.fifolock-core.opt-level=0";
@@ -59,6 +59,11 @@ pub(super) enum Verdict {
 pub(super) struct Tree<'a> {
     cx: &'a Context,
     root: PathBuf,
+}
+
+/// Where the copies are built.
+pub(super) fn target_dir(cx: &Context) -> PathBuf {
+    cx.target.join("mutants/target")
 }
 
 impl<'a> Tree<'a> {
@@ -116,9 +121,10 @@ impl<'a> Tree<'a> {
         };
         // The dependencies that are there already will do. The copy's own crates have another path, so other names.
         let target = match suite {
-            Suite::Loom => loom_target_dir(self.cx),
-            Suite::Shuttle => shuttle::target_dir(self.cx),
-            Suite::Core | Suite::Conformance(_) => self.cx.target.clone(),
+            // Cargo names what it builds of a copy as it names what it builds of the original: never in the same folder.
+            Suite::Loom => target_dir(self.cx).join("loom"),
+            Suite::Shuttle => target_dir(self.cx).join("shuttle"),
+            Suite::Core | Suite::Conformance(_) => target_dir(self.cx),
         };
         let output = cargo.arg("--target-dir").arg(target).output().or_tell("check that cargo is on PATH")?;
         if !output.status.success() {
