@@ -1,6 +1,7 @@
 //! Does the same to a real lock and to the reference, and compares all that can be seen, after each step.
 
 use crate::alphabet::{Form, Op, With};
+use crate::leaked::Leaked;
 use crate::real::{Acquiring, Real, Setup, ticks};
 use crate::reference::{Counts, Kind, Outcome, Person, Reference, Stage, Step, World};
 use core::fmt;
@@ -54,8 +55,7 @@ impl<L: Real> Seat<L> {
 
 /// A real lock, and the same lock by its rules.
 pub struct Driver<L: Real> {
-    /// Leaked, so that guards may borrow it; taken back when they are gone.
-    lock: &'static Arc<L>,
+    lock: Leaked<L>,
     world: World<L::Reference>,
     seats: Vec<Seat<L>>,
     /// What the data must be.
@@ -70,7 +70,7 @@ impl<L: Real> Driver<L> {
     pub fn new(setup: Setup, places: usize) -> Self {
         let (lock, reference) = L::new(setup);
         Self {
-            lock: Box::leak(Box::new(Arc::new(lock))),
+            lock: Leaked::new(lock),
             world: World::new(reference, places),
             seats: (0..places).map(|_| Seat::new()).collect(),
             value: 0,
@@ -109,13 +109,13 @@ impl<L: Real> Driver<L> {
         match op {
             Op::Create(_, form, limit) => {
                 let kind = self.world.people[at].kind;
-                self.seats[at].future = Some(L::acquire(self.lock, kind, form, limit));
+                self.seats[at].future = Some(L::acquire(self.lock.get(), kind, form, limit));
             }
             Op::Poll(_, with) => self.poll(at, with, &before, &step),
             Op::Drop(..) | Op::Release(_) => self.drop_one(at),
             Op::Try(want, form) => {
                 let kind = if L::Reference::IS_MUTEX { Kind::Write } else { want.into() };
-                let guard = L::try_acquire(self.lock, kind, form);
+                let guard = L::try_acquire(self.lock.get(), kind, form);
                 assert_eq!(guard.is_some(), step.outcome == Outcome::Guard, "{op:?}");
                 if let Some(guard) = guard {
                     self.hold(at, guard);
@@ -210,7 +210,7 @@ impl<L: Real> Driver<L> {
 
     fn look(&mut self) {
         let data = if self.world.lock.is_readable() { self.value.to_string() } else { "<locked>".to_owned() };
-        assert_eq!(format!("{:?}", self.lock), format!("{} {{ data: {data} }}", L::NAME));
+        assert_eq!(format!("{:?}", *self.lock), format!("{} {{ data: {data} }}", L::NAME));
     }
 
     fn check(&self) {
@@ -222,7 +222,7 @@ impl<L: Real> Driver<L> {
             owners += usize::from(person.stage != Stage::Absent && person.form == Form::Owned);
         }
         assert_eq!(L::Platform::armed(), Some(sleeps), "armed sleeps");
-        assert_eq!(Arc::strong_count(self.lock), owners, "owners of the lock");
+        assert_eq!(Arc::strong_count(&self.lock), owners, "owners of the lock");
     }
 
     /// Ends everything, what was forgotten too, after which the lock must be free.
@@ -240,7 +240,7 @@ impl<L: Real> Driver<L> {
         }
         assert_eq!(self.lock.counts(), Counts::default(), "the lock at the end");
         assert_eq!(L::Platform::armed(), Some(0), "sleeps at the end");
-        assert_eq!(Arc::strong_count(self.lock), 1, "an owner is left behind");
+        assert_eq!(Arc::strong_count(&self.lock), 1, "an owner is left behind");
     }
 }
 
@@ -253,14 +253,13 @@ impl<L: Real> Drop for Driver<L> {
             return;
         }
         self.seats.clear();
-        let lock = (&raw const *self.lock).cast_mut();
-        // SAFETY: it came from `Box::leak`, once. The seats had all that borrowed it, and they are gone.
-        drop(unsafe { Box::from_raw(lock) });
+        // SAFETY: the seats had all that borrowed it, and they are gone; so is this.
+        unsafe { self.lock.reclaim() };
     }
 }
 
 impl<L: Real> fmt::Debug for Driver<L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Driver").field("lock", &self.lock).field("world", &self.world).finish_non_exhaustive()
+        f.debug_struct("Driver").field("lock", &*self.lock).field("world", &self.world).finish_non_exhaustive()
     }
 }

@@ -12,6 +12,7 @@
 pub mod alphabet;
 pub mod driver;
 pub mod explore;
+mod leaked;
 pub mod program;
 pub mod real;
 pub mod reference;

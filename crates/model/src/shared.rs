@@ -4,6 +4,7 @@
 //! lost from its counts, and in the end no task hangs, though each polls only its newest future until that is ready.
 
 use crate::alphabet::{Form, Limit, Moment, Op};
+use crate::leaked::Leaked;
 use crate::real::{Acquiring, Real, Setup, ticks};
 use crate::reference::{Counts, Kind, Reference};
 use core::fmt;
@@ -124,8 +125,7 @@ impl Rescue {
 
 /// A lock, and tasks that use it.
 pub struct Tasks<L: Real> {
-    /// Leaked, so that guards may borrow it; taken back when they are gone.
-    lock: &'static Arc<L>,
+    lock: Leaked<L>,
     setup: Setup,
     tasks: Vec<Task>,
     places: Vec<Option<Thing<L>>>,
@@ -144,7 +144,7 @@ impl<L: Real> Tasks<L> {
             Task { waker, count, expected: 0, seen: 0 }
         };
         Self {
-            lock: Box::leak(Box::new(Arc::new(L::new(setup).0))),
+            lock: Leaked::new(L::new(setup).0),
             setup,
             tasks: (0..tasks).map(|_| task()).collect(),
             places: (0..places).map(|_| None).collect(),
@@ -232,7 +232,7 @@ impl<L: Real> Tasks<L> {
                 }
             }
             Op::Pass(count) => L::Platform::advance(ticks(count)),
-            Op::Look => drop(format!("{:?}", self.lock)),
+            Op::Look => drop(format!("{:?}", *self.lock)),
             // What is forgotten keeps others waiting for ever, and a map changes nothing for them.
             Op::Forget(_) | Op::Map(..) => {}
         }
@@ -243,13 +243,13 @@ impl<L: Real> Tasks<L> {
         // Of a mutex all is foretold, but not whether a waiter whose time is over may still be rescued.
         let limit = if self.rescue.is_some() { Limit::None } else { limit };
         let kind = if self.rescue.is_some() { Kind::Write } else { kind };
-        let future = L::acquire(self.lock, kind, form, limit);
+        let future = L::acquire(self.lock.get(), kind, form, limit);
         self.put(at, task, kind, What::Future(future));
     }
 
     fn attempt(&mut self, at: usize, kind: Kind, form: Form) {
         let kind = if self.rescue.is_some() { Kind::Write } else { kind };
-        let guard = L::try_acquire(self.lock, kind, form);
+        let guard = L::try_acquire(self.lock.get(), kind, form);
         if let Some(rescue) = &mut self.rescue {
             assert_eq!(guard.is_some(), rescue.enter(), "try_lock");
         }
@@ -374,7 +374,7 @@ impl<L: Real> Tasks<L> {
         assert!(left.is_empty(), "they hang: {left:?}, {:?}", self.lock.counts());
         assert_eq!(self.lock.counts(), Counts::default(), "the lock at the end");
         assert_eq!(L::Platform::armed(), Some(0), "sleeps at the end");
-        assert_eq!(Arc::strong_count(self.lock), 1, "an owner is left behind");
+        assert_eq!(Arc::strong_count(&self.lock), 1, "an owner is left behind");
         for task in &self.tasks {
             assert_eq!(task.count.alive(), 1, "a waker is left behind");
         }
@@ -412,14 +412,13 @@ impl<L: Real> Drop for Tasks<L> {
             return;
         }
         self.places.clear();
-        let lock = (&raw const *self.lock).cast_mut();
-        // SAFETY: it came from `Box::leak`, once. The places had all that borrowed it, and they are gone.
-        drop(unsafe { Box::from_raw(lock) });
+        // SAFETY: the places had all that borrowed it, and they are gone; so is this.
+        unsafe { self.lock.reclaim() };
     }
 }
 
 impl<L: Real> fmt::Debug for Tasks<L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tasks").field("lock", &self.lock).field("rescue", &self.rescue).finish_non_exhaustive()
+        f.debug_struct("Tasks").field("lock", &*self.lock).field("rescue", &self.rescue).finish_non_exhaustive()
     }
 }
