@@ -6,11 +6,14 @@ pub mod rwlock;
 use crate::alphabet::{Form, Limit, Mapping};
 use crate::reference::{Counts, Kind, Reference};
 use core::fmt::Debug;
+use core::pin::Pin;
+use core::task::{Context, Poll};
 use core::time::Duration;
 use fifolock_conformance::tools::Boxed;
 use fifolock_conformance::tools::clock::TestTimer;
 use fifolock_core::TimeoutError;
 use fifolock_core::rwlock::RwLockPolicy;
+use pin_project_lite::pin_project;
 use std::sync::Arc;
 
 /// How a lock is made.
@@ -64,22 +67,40 @@ pub fn ticks(count: u8) -> Duration {
     Duration::from_millis(count.into())
 }
 
-/// One of the three futures, from the start the lock's own, whose guard is `$wrap`ped.
+pin_project! {
+    /// A future with another output. Unlike an `async` block it keeps the inner one until it is dropped itself: what that
+    /// leaves behind when it is ready can be seen.
+    struct Wrapped<F, W> {
+        #[pin]
+        future: F,
+        wrap: W,
+    }
+}
+
+fn wrapped<F: Future, T>(future: F, wrap: impl FnMut(F::Output) -> T) -> Boxed<impl Future<Output = T>> {
+    Box::pin(Wrapped { future, wrap })
+}
+
+impl<F: Future, T, W: FnMut(F::Output) -> T> Future for Wrapped<F, W> {
+    type Output = T;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
+        let this = self.project();
+        this.future.poll(cx).map(this.wrap)
+    }
+}
+
+/// One of the three futures, whose guard is `$wrap`ped.
 macro_rules! acquire {
     ($limit:expr, $wrap:expr, $lock:expr, $plain:ident, $timeout:ident, $deadline:ident) => {
         match $limit {
-            Limit::None => {
-                let future = $lock.$plain();
-                Box::pin(async move { Ok($wrap(future.await)) })
-            }
+            Limit::None => wrapped($lock.$plain(), |guard| Ok($wrap(guard))),
             Limit::Timeout(_) | Limit::Endless => {
                 let timeout = if let Limit::Timeout(count) = $limit { ticks(count) } else { Duration::MAX };
-                let future = $lock.$timeout(timeout);
-                Box::pin(async move { future.await.map($wrap) })
+                wrapped($lock.$timeout(timeout), |result| result.map($wrap))
             }
             Limit::Deadline(count) => {
-                let future = $lock.$deadline(Manual::<R>::instant_in(ticks(count)));
-                Box::pin(async move { future.await.map($wrap) })
+                wrapped($lock.$deadline(Manual::<R>::instant_in(ticks(count))), |result| result.map($wrap))
             }
         }
     };

@@ -1,6 +1,6 @@
 //! The mutex.
 
-use super::{Acquiring, Real, Setup, acquire, map, ticks};
+use super::{Acquiring, Real, Setup, acquire, map, ticks, wrapped};
 use crate::alphabet::{Form, Limit, Mapping};
 use crate::reference::{self, Counts, Kind};
 use core::time::Duration;

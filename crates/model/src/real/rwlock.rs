@@ -1,6 +1,6 @@
 //! The read-write lock.
 
-use super::{Acquiring, Real, Setup, acquire, map, ticks};
+use super::{Acquiring, Real, Setup, acquire, map, ticks, wrapped};
 use crate::alphabet::{Form, Limit, Mapping};
 use crate::reference::{self, Counts, Kind};
 use core::time::Duration;
@@ -92,12 +92,10 @@ impl<R: RawLock + 'static> Real for RwLock<u64, Manual<R>> {
     fn upgrade(guard: Guard<R>) -> Acquiring<Self> {
         match guard {
             Guard::Upgradable(guard) => {
-                let future = RwLockUpgradableReadGuard::upgrade(guard);
-                Box::pin(async move { Ok(Guard::Write(future.await)) })
+                wrapped(RwLockUpgradableReadGuard::upgrade(guard), |guard| Ok(Guard::Write(guard)))
             }
             Guard::UpgradableOwned(guard) => {
-                let future = OwnedRwLockUpgradableReadGuard::upgrade(guard);
-                Box::pin(async move { Ok(Guard::WriteOwned(future.await)) })
+                wrapped(OwnedRwLockUpgradableReadGuard::upgrade(guard), |guard| Ok(Guard::WriteOwned(guard)))
             }
             _ => unreachable!("only an upgradable guard is upgraded"),
         }
