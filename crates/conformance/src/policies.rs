@@ -1,8 +1,6 @@
-//! The policies of the read-write lock: P1 to P6 (`docs/RULES.md`), and a plain model of all three, beside which they run
-//! at random, upgradable reads among them.
+//! The policies of the read-write lock: P1 to P6 (`docs/RULES.md`).
 
 mod handoff;
-mod model;
 mod phase_fair;
 mod task_fair;
 
@@ -10,7 +8,6 @@ use crate::rescue::fixture::{Actor, Fixture, Op};
 use crate::rules;
 use fifolock_core::platform::Platform;
 use handoff::*;
-use model::*;
 use phase_fair::*;
 use task_fair::*;
 
@@ -37,7 +34,6 @@ rules! { ($) policy_rules in policies where Platform:
     p6_no_gap_in_a_hand_off,
     p6_the_limit_of_readers,
     p6_cancelled_anywhere,
-    p6_like_the_model,
 }
 
 /// The names of those who are woken and then ready, in the order of their turns; each lets go before the next one.

@@ -2,6 +2,7 @@
 
 extern crate std;
 
+use super::granted::{LOOK_BATCH, LOOK_SECTIONS};
 use super::*;
 use std::boxed::Box;
 use std::sync::Arc;

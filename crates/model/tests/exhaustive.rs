@@ -101,42 +101,24 @@ fn rwlock<L: Real>(what: &str, policy: RwLockPolicy) {
     explore::<L>(&format!("{policy:?} on {what}"), RWLOCK, policy, 4, &RWLOCK_DEPTHS);
 }
 
-#[test]
-fn mutex_on_std() {
-    mutex::<Mutex<u64, Manual<StdLock>>>("std");
+macro_rules! tests {
+    ($($name:ident: $run:ident::<$lock:ident<$raw:ident>>($($argument:expr),+);)+) => {
+        $(
+            #[test]
+            fn $name() {
+                $run::<$lock<u64, Manual<$raw>>>($($argument),+);
+            }
+        )+
+    };
 }
 
-#[test]
-fn mutex_on_local() {
-    mutex::<Mutex<u64, Manual<LocalLock>>>("local");
-}
-
-#[test]
-fn writer_preferring_on_std() {
-    rwlock::<RwLock<u64, Manual<StdLock>>>("std", WriterPreferring);
-}
-
-#[test]
-fn writer_preferring_on_local() {
-    rwlock::<RwLock<u64, Manual<LocalLock>>>("local", WriterPreferring);
-}
-
-#[test]
-fn task_fair_on_std() {
-    rwlock::<RwLock<u64, Manual<StdLock>>>("std", TaskFair);
-}
-
-#[test]
-fn task_fair_on_local() {
-    rwlock::<RwLock<u64, Manual<LocalLock>>>("local", TaskFair);
-}
-
-#[test]
-fn phase_fair_on_std() {
-    rwlock::<RwLock<u64, Manual<StdLock>>>("std", PhaseFair);
-}
-
-#[test]
-fn phase_fair_on_local() {
-    rwlock::<RwLock<u64, Manual<LocalLock>>>("local", PhaseFair);
+tests! {
+    mutex_on_std: mutex::<Mutex<StdLock>>("std");
+    mutex_on_local: mutex::<Mutex<LocalLock>>("local");
+    writer_preferring_on_std: rwlock::<RwLock<StdLock>>("std", WriterPreferring);
+    writer_preferring_on_local: rwlock::<RwLock<LocalLock>>("local", WriterPreferring);
+    task_fair_on_std: rwlock::<RwLock<StdLock>>("std", TaskFair);
+    task_fair_on_local: rwlock::<RwLock<LocalLock>>("local", TaskFair);
+    phase_fair_on_std: rwlock::<RwLock<StdLock>>("std", PhaseFair);
+    phase_fair_on_local: rwlock::<RwLock<LocalLock>>("local", PhaseFair);
 }

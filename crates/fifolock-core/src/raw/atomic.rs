@@ -120,8 +120,7 @@ impl AtomicWord {
     #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "for flavours that park"))]
     pub(super) fn mark_parked(&self) -> bool {
         // Ordering: Relaxed on both. The caller holds the parking bucket's mutex, which whoever finds the mark takes
-        // before it wakes anyone. Or the mark was there, and its sleepers hold
-        // or have held that mutex.
+        // before it wakes anyone; or it sets a mark again whose sleepers have held that mutex since.
         self.0
             .compare_exchange(BUSY, BUSY_PARKED, Ordering::Relaxed, Ordering::Relaxed)
             .map_or_else(|found| found == BUSY_PARKED, |_| true)

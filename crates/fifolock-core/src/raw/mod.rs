@@ -89,7 +89,7 @@ impl fmt::Debug for Word {
 /// runs a section of the same lock. Sections are short (their length does not depend on the number of waiters), never
 /// nest on one lock, and never run foreign code.
 ///
-/// The three provided methods are shortcuts for flavours with an atomic word: they act on the word *without* a section
+/// The provided methods are shortcuts for flavours with an atomic word: they act on the word *without* a section
 /// and must fail while one runs, and come with [`SHORTCUTS`](Self::SHORTCUTS). A flavour without atomics leaves them as they
 /// are, and every operation is a section.
 ///
@@ -105,7 +105,7 @@ impl fmt::Debug for Word {
 /// 4. the word starts as [`Word::INIT`], and changes only by a closure of `with` or a `try_…` that returned `true`;
 /// 5. `peek` and the `try_…` methods are atomic against sections and each other: while a section runs they return
 ///    `None` and `false`. A successful `try_acquire` is an acquire operation, a successful `try_release` a release
-///    operation, both read-modify-writes, and `peek` an acquire load.
+///    operation, both read-modify-writes, and `peek` an acquire load; `guess` promises nothing.
 pub unsafe trait RawLock: Sized {
     /// A raw lock whose word is [`Word::INIT`].
     #[cfg(not(fifolock_loom))]
