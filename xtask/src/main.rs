@@ -62,7 +62,12 @@ const COMMANDS: &[Command] = &[
     Command::new("test", "the README's test command", suites::test).by_hand().with_args(),
     Command::new("readme", "README.md tells what CI runs", lint::readme),
     Command::new("links", "links between pages lead somewhere", lint::links),
-    Command::new("verification", "every rule and kind of fault has its tests", verification::run),
+    Command::new(
+        "verification",
+        "every rule and kind of fault has its tests; --bless writes the list of breaks",
+        verification::run,
+    )
+    .with_args(),
     Command::new("fmt", "formatting (check only)", lint::fmt),
     Command::new("spelling", "spelling, if typos is installed", lint::spelling),
     Command::new("deps", "dependency and feature hygiene", deps::run),

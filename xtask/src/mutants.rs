@@ -6,7 +6,7 @@
 //! | `breaks` | the faults of `breaks.toml`: a re-check, a wake, a hand-on that is missing | the test that each names |
 //! | `logic` | what cargo-mutants makes of the core | the rules on one platform, then the core's tests, then loom |
 
-mod breaks;
+pub(crate) mod breaks;
 mod logic;
 mod orderings;
 mod tree;

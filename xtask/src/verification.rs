@@ -1,5 +1,6 @@
-//! The two tables of docs/VERIFICATION.md say which tests hold which rule. This checks that they say so of every rule,
-//! that what they name exists, and that no test of a rule is left out.
+//! Two tables of docs/VERIFICATION.md say which tests hold which rule. This checks that they say so of every rule, that
+//! what they name exists, and that no test of a rule is left out. A third one lists the deliberate breaks: each rule must
+//! have one, and the list must be that of `breaks.toml`, from which `--bless` writes it.
 //!
 //! A test is known by the name of its function, as it stands in the sources: to ask the test programs would take a build
 //! of each, with every `cfg`. The price: a function with the name of a test counts as one. But one that nothing runs is
@@ -12,6 +13,7 @@ use xshell::cmd;
 
 use crate::COMMANDS;
 use crate::context::{Context, Failure, OrElse as _, Outcome, Result};
+use crate::mutants::breaks;
 
 const PAGE: &str = "docs/VERIFICATION.md";
 const RULES_PAGE: &str = "docs/RULES.md";
@@ -25,7 +27,18 @@ const RULES_ELSEWHERE: &[&str] = &["R", "P", "U"];
 const SOURCES: &[&str] = &["crates/*.rs", "conformance-embassy-std/*.rs", "fuzz/*.rs"];
 const CASES: &str = "/tests/compile_fail/";
 
-pub(crate) fn run(cx: &Context, _args: &[String]) -> Result<Outcome> {
+/// What stands around the list of breaks.
+const MARKS: [&str; 2] = [
+    "<!-- What follows is written by `cargo xtask verification --bless`. -->\n\n",
+    "\n<!-- Here ends what `cargo xtask verification --bless` writes. -->",
+];
+
+pub(crate) fn run(cx: &Context, args: &[String]) -> Result<Outcome> {
+    let bless = match args {
+        [] => false,
+        [flag] if flag == "--bless" => true,
+        _ => return Err(Failure::new("it takes `--bless`, or nothing", "run `cargo xtask verification`")),
+    };
     let read = |file: &str| cx.sh.read_file(cx.root.join(file)).or_tell("the file belongs in the repository");
     let (page, rules_page) = (read(PAGE)?, read(RULES_PAGE)?);
     let tests = tests(cx)?;
@@ -34,6 +47,20 @@ pub(crate) fn run(cx: &Context, _args: &[String]) -> Result<Outcome> {
     rules.extend(rules_of_page(&rules_page));
 
     let mut slips = Vec::new();
+    let (unbroken, breaks) = breaks::listed(cx, &rules)?;
+    slips.extend(unbroken.iter().map(|rule| format!("{rule}: no break of xtask/breaks.toml is of this rule")));
+    match marked(&page) {
+        None => slips.push("the marks around the list of breaks are gone".to_owned()),
+        Some((before, old, after)) if old != breaks => {
+            if bless {
+                let page = [before, MARKS[0], &breaks, MARKS[1], after].concat();
+                cx.sh.write_file(cx.root.join(PAGE), page).or_tell("check that the page can be written")?;
+            } else {
+                slips.push("the list of breaks is not that of xtask/breaks.toml: `--bless` writes it".to_owned());
+            }
+        }
+        Some(_) => {}
+    }
     let mut rows = BTreeMap::new();
     for (section, expected) in [("Kinds of fault and their tests", kinds), ("Rules and their tests", rules)] {
         rows.extend(check_section(&page, section, &expected, &mut slips));
@@ -54,6 +81,13 @@ pub(crate) fn run(cx: &Context, _args: &[String]) -> Result<Outcome> {
     let mut list = format!("{PAGE} and the tests disagree:");
     slips.iter().for_each(|slip| _ = write!(list, "\n  {slip}"));
     Err(Failure::new(&list, "correct the row; if a test went away, name the one that holds the rule now, or write it"))
+}
+
+/// What stands before, between and after the marks.
+fn marked(page: &str) -> Option<(&str, &str, &str)> {
+    let (before, rest) = page.split_once(MARKS[0])?;
+    let (between, after) = rest.split_once(MARKS[1])?;
+    Some((before, between, after))
 }
 
 /// `K01`, `K02`, …
@@ -236,6 +270,13 @@ mod tests {
         assert!(left_out(&tests, &rows).is_empty());
         let slips = left_out(&set(&["m1_free", "m3_new", "loom_m11_new"]), &rows);
         assert_eq!(slips.len(), 2, "{slips:?}");
+    }
+
+    #[test]
+    fn the_list_of_breaks_stands_between_marks() {
+        let page = ["# Page\n\n", MARKS[0], "| a |\n", MARKS[1], "\n\nNext.\n"].concat();
+        assert_eq!(marked(&page), Some(("# Page\n\n", "| a |\n", "\n\nNext.\n")));
+        assert_eq!(marked(&page.replace(MARKS[1], "")), None);
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Rounds: in each, every case has one turn, so that a slow minute of the machine is everybody's.
+//! Rounds: in each, every case has one turn, and those of one row follow each other, so that a slow moment of the machine is
+//! everybody's.
 
 use core::time::Duration;
 
@@ -25,6 +26,11 @@ impl Case {
     ) -> Self {
         Self { row: row.into(), runtime, lock, run: Box::new(run) }
     }
+
+    /// The runtime and the row.
+    pub fn title(&self) -> String {
+        format!("{}, {}", self.runtime, self.row)
+    }
 }
 
 /// How long a case's turn is to take, and how many rounds there are.
@@ -42,14 +48,14 @@ impl Plan {
         if is_quick {
             Self { turn: Duration::from_millis(1), rounds: 2 }
         } else {
-            Self { turn: Duration::from_millis(20), rounds: 15 }
+            Self { turn: Duration::from_millis(10), rounds: 31 }
         }
     }
 }
 
 /// Times all cases. The first turns only find out how many operations fill one.
 pub fn time(cases: &[Case], plan: Plan) -> Vec<Timing> {
-    let counts: Vec<u64> = cases.iter().map(|case| calibrate(case, plan.turn)).collect();
+    let mut counts: Vec<u64> = cases.iter().map(|case| calibrate(case, plan.turn)).collect();
     let mut timings: Vec<Timing> = cases
         .iter()
         .map(|case| Timing {
@@ -59,17 +65,38 @@ pub fn time(cases: &[Case], plan: Plan) -> Vec<Timing> {
             rounds_ns: Vec::new(),
         })
         .collect();
+    let mut rows = rows(cases, &counts);
     for round in 0..plan.rounds {
         eprintln!("round {} of {}", round + 1, plan.rounds);
-        // From another one each time: nobody always comes after the same.
-        for index in (0..cases.len()).map(|index| (index + round * 7) % cases.len()) {
-            if let Some(ns) = (counts[index] > 0).then(|| ns_per_operation(&cases[index], counts[index])).flatten() {
+        for row in &mut rows {
+            for &index in &*row {
+                let Some(ns) = ns_per_operation(&cases[index], counts[index]) else { continue };
                 timings[index].rounds_ns.push(ns);
+                // Some locks are a thousand times slower at times: once is enough.
+                let fitting = fitting(plan.turn, ns);
+                if fitting < counts[index] / 4 {
+                    counts[index] = fitting;
+                }
             }
+            // From another one each time: nobody always is the first.
+            row.rotate_left(1);
         }
     }
-    timings.retain(|timing| !timing.rounds_ns.is_empty());
+    // The figures of one round belong together.
+    timings.retain(|timing| timing.rounds_ns.len() == plan.rounds);
     timings
+}
+
+/// The cases of each row that can be timed.
+fn rows(cases: &[Case], counts: &[u64]) -> Vec<Vec<usize>> {
+    let mut rows: Vec<(String, Vec<usize>)> = Vec::new();
+    for (index, case) in cases.iter().enumerate().filter(|(index, _)| counts[*index] > 0) {
+        match rows.iter_mut().find(|(title, _)| *title == case.title()) {
+            Some((_, row)) => row.push(index),
+            None => rows.push((case.title(), vec![index])),
+        }
+    }
+    rows.into_iter().map(|(_, row)| row).collect()
 }
 
 fn ns_per_operation(case: &Case, count: u64) -> Option<f64> {
@@ -82,10 +109,15 @@ fn calibrate(case: &Case, turn: Duration) -> u64 {
     let mut count = 64;
     loop {
         let Some(ns) = ns_per_operation(case, count) else { return 0 };
-        let fitting = (turn.as_nanos() as f64 / ns.max(0.1)) as u64;
+        let fitting = fitting(turn, ns);
         if count * 2 >= fitting {
-            return fitting.max(1);
+            return fitting;
         }
         count = (count * 8).min(fitting);
     }
+}
+
+/// How many operations of this length fill a turn.
+fn fitting(turn: Duration, ns: f64) -> u64 {
+    ((turn.as_nanos() as f64 / ns.max(0.1)) as u64).max(1)
 }

@@ -1,7 +1,10 @@
 //! Tasks that contend for one lock.
 
+use core::future::poll_fn;
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use core::task::{Context, Poll, Waker};
 use core::time::Duration;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use scenarios::lock::{Mutex, RwLock};
 
@@ -72,4 +75,70 @@ pub fn rwlock<R: Runtime, L: RwLock>(runtime: &R, tasks: u64, reads: u64, turns:
         .collect();
     let turns = each * tasks.len() as u64;
     (runtime.run(tasks), turns)
+}
+
+/// What the runtime alone takes for turns in order: a ring of tasks, each of which hands the turn to the next one by a store
+/// and a wake. There is no lock and no queue, and nobody can leave.
+pub fn relay<R: Runtime>(runtime: &R, tasks: u64, yields: bool, turns: u64) -> (Duration, u64) {
+    let relay = Arc::new(Relay::new(tasks));
+    let each = turns.div_ceil(tasks);
+    let tasks: Vec<_> = (0..relay.places.len())
+        .map(|index| {
+            let relay = Arc::clone(&relay);
+            async move {
+                for _ in 0..each {
+                    poll_fn(|cx| relay.poll_turn(index, cx)).await;
+                    if yields {
+                        R::yield_now().await;
+                    }
+                    relay.hand_on(index);
+                }
+            }
+        })
+        .collect();
+    let turns = each * tasks.len() as u64;
+    (runtime.run(tasks), turns)
+}
+
+struct Relay {
+    places: Vec<Place>,
+    /// How many have no waker yet. Who comes last begins: so each sees the next one's waker.
+    missing: AtomicUsize,
+}
+
+#[derive(Default)]
+struct Place {
+    has_turn: AtomicBool,
+    waker: OnceLock<Waker>,
+}
+
+impl Relay {
+    fn new(tasks: u64) -> Self {
+        let places: Vec<Place> = (0..tasks).map(|_| Place::default()).collect();
+        Self { missing: AtomicUsize::new(places.len()), places }
+    }
+
+    fn poll_turn(&self, index: usize, cx: &mut Context<'_>) -> Poll<()> {
+        let place = &self.places[index];
+        if place.waker.get().is_none() {
+            // A task's waker stays the same on these runtimes.
+            place.waker.get_or_init(|| cx.waker().clone());
+            if self.missing.fetch_sub(1, Ordering::AcqRel) == 1 {
+                return Poll::Ready(());
+            }
+        }
+        if !place.has_turn.load(Ordering::Acquire) {
+            return Poll::Pending;
+        }
+        place.has_turn.store(false, Ordering::Relaxed);
+        Poll::Ready(())
+    }
+
+    fn hand_on(&self, index: usize) {
+        let next = &self.places[if index + 1 == self.places.len() { 0 } else { index + 1 }];
+        next.has_turn.store(true, Ordering::Release);
+        if let Some(waker) = next.waker.get() {
+            waker.wake_by_ref();
+        }
+    }
 }

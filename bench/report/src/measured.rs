@@ -52,6 +52,11 @@ pub(crate) fn median(values: &[f64]) -> f64 {
     sorted[sorted.len() / 2]
 }
 
+/// What each round took, as a multiple of what another lock took in the same round.
+pub(crate) fn ratios(rounds: &[f64], others: &[f64]) -> Vec<f64> {
+    rounds.iter().zip(others).map(|(ns, other)| ns / other).collect()
+}
+
 /// Half the distance between the quartiles, as a share of the median.
 pub(crate) fn spread(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
@@ -70,5 +75,12 @@ mod tests {
         assert!((median(&rounds) - 10.0).abs() < 1e-9);
         assert!(spread(&rounds) < 0.11);
         assert!(spread(&[3.0]).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_machine_that_changes_its_speed_changes_no_ratio() {
+        let (ours, theirs) = ([5.0, 9.0, 5.0], [10.0, 18.0, 10.0]);
+        assert_eq!(ratios(&ours, &theirs), [0.5; 3]);
+        assert!(spread(&ours) > 0.1 && spread(&ratios(&ours, &theirs)).abs() < 1e-9);
     }
 }

@@ -9,8 +9,8 @@ use results::{BuildCost, Cost, Fairness, Goodput, Instructions, Memory, Timing};
 use crate::charts;
 use crate::failure::{Failure, OrTell as _, Result};
 use crate::machine;
-use crate::measured::{Measured, cost, median, spread};
-use crate::rows::{ASYNC_LOCKS, LOCKS, RAW_LOCKS, ROWS};
+use crate::measured::{Measured, cost, median, ratios, spread};
+use crate::rows::{ASYNC_LOCKS, FLOOR, LOCKS, RAW_LOCKS, ROWS, TIME_TARGETS};
 use crate::table::{Table, short, thousands};
 
 const PAGE: &str = "docs/BENCHMARKS.md";
@@ -161,10 +161,14 @@ fn misses(ours: Cost, target: Option<(f64, Option<f64>)>) -> bool {
 fn times(timings: &[Timing]) -> String {
     let mut text = String::from(
         "\n## Time\n\n\
-         Nanoseconds per operation as a multiple of tokio's in the same run, below it the medians themselves. Every lock has its turn \
-         in\nevery round, so a slow moment of the machine is everybody's. *Spread* is half the distance between the quartiles of \
-         fifolock's\nrounds: differences smaller than that say nothing. **Bold** where a peer is faster than fifolock. To *yield* is to wake one's \
-         own task and\nto be polled again, on every runtime alike: tokio's own yield also asks its I/O driver, by a system call.\n\n\
+         Time per operation as a multiple of tokio's, below it the medians in nanoseconds. The locks of a row follow each other in every \
+         round,\nand a ratio is the median of the rounds' ratios, so a slow moment of the machine is everybody's. *Spread* is half the \
+         distance between\nthe quartiles of fifolock's rounds: differences smaller than that say nothing. **Bold** where a peer is faster than \
+         fifolock; **✗**\nwhere fifolock misses its *target*. To *yield* is to wake one's own task and to be polled again, on every runtime \
+         alike: tokio's own\nyield also asks its I/O driver, by a system call.\n\n\
+         **The floor.** Among tasks, *bare atomics* is a ring of tasks that hand a turn on, in order, by one store and one wake \
+         each: no lock,\nno queue, nobody can leave. It is what the runtime itself takes for a turn in strict order, and so the least that any \
+         FIFO lock can\nreach there. A lock that lets newcomers in can do with fewer task switches.\n\n\
          **Where FIFO loses.** Without an await inside the critical section, more so on several threads, a lock that lets \
          newcomers in\n(*barging*: async-lock, futures) wins by a wide margin: the task that just released takes the lock again while \
          the woken one is\nstill on its way. A FIFO lock has promised the lock to that one, so each turn costs a task switch: a *lock \
@@ -184,6 +188,7 @@ fn times(timings: &[Timing]) -> String {
             first.make_ascii_uppercase();
         }
         let _ = write!(text, "\n### {title}\n\n{}\n{}", times_on(&here, true), times_on(&here, false));
+        text.push_str(&missed(&here));
     }
     text
 }
@@ -200,31 +205,73 @@ fn times_on(timings: &[&Timing], is_ratio: bool) -> String {
             locks.push(lock);
         }
     }
-    let unit = if is_ratio { "to tokio's" } else { "ns" };
-    let mut table = Table::new([unit].into_iter().chain(locks.iter().copied()).chain(["spread"]));
+    let head = if is_ratio { vec!["to tokio's", "target"] } else { vec!["ns"] };
+    let mut table = Table::new(head.into_iter().chain(locks.iter().copied()).chain(["spread"]));
     for row in rows {
         let find = |lock: &str| timings.iter().find(|timing| timing.row == row && timing.lock == lock);
-        let value = |lock: &str| find(lock).map(|timing| median(&timing.rounds_ns));
-        let (ours, tokios) = (value(LOCKS[0].name), value("tokio"));
+        let rounds = |lock: &str| {
+            let rounds = &find(lock)?.rounds_ns;
+            Some(if is_ratio { ratios(rounds, &find("tokio")?.rounds_ns) } else { rounds.clone() })
+        };
+        let value = |lock: &str| rounds(lock).map(|rounds| median(&rounds));
+        let ours = value(LOCKS[0].name);
+        let target = TIME_TARGETS
+            .iter()
+            .find(|(runtime, of, _)| *of == row && find("tokio").is_some_and(|it| it.runtime == *runtime));
+        let is_missed = target.zip(ours).is_some_and(|((.., most), ours)| is_late(ours, *most));
         let mut cells = vec![Some(row.to_owned())];
-        for lock in &locks {
-            let shown = value(lock).and_then(|ns| if is_ratio { Some(ns / tokios?) } else { Some(ns) });
+        if is_ratio {
+            cells.push(Some(target.map(|(.., most)| format!("≤ {}", short(*most))).unwrap_or_default()));
+        }
+        for (index, lock) in locks.iter().enumerate() {
             let is_peer = LOCKS[1..ASYNC_LOCKS].iter().any(|peer| peer.name == *lock);
             let is_better = is_ratio && is_peer && value(lock).zip(ours).is_some_and(|(theirs, ours)| theirs < ours);
-            cells.push(shown.map(|shown| if is_better { format!("**{}**", short(shown)) } else { short(shown) }));
+            cells.push(value(lock).map(short).map(|shown| match (is_better, is_ratio && index == 0 && is_missed) {
+                (true, _) => format!("**{shown}**"),
+                (_, true) => format!("{shown} **✗**"),
+                _ => shown,
+            }));
         }
-        cells.push(find(LOCKS[0].name).map(|timing| format!("±{:.0} %", spread(&timing.rounds_ns) * 100.0)));
+        cells.push(rounds(LOCKS[0].name).map(|rounds| format!("±{:.0} %", spread(&rounds) * 100.0)));
         table.row(cells);
     }
     table.into_text()
 }
 
+/// What fifolock and the floor take where fifolock misses its target.
+fn missed(timings: &[&Timing]) -> String {
+    let mut text = String::new();
+    for (runtime, row, most) in TIME_TARGETS {
+        let find = |lock: &str| {
+            timings.iter().find(|timing| timing.runtime == *runtime && timing.row == *row && timing.lock == lock)
+        };
+        let ratio = |lock: &str| Some(median(&ratios(&find(lock)?.rounds_ns, &find("tokio")?.rounds_ns)));
+        let (Some(ours), Some(floor)) = (ratio(LOCKS[0].name), ratio(FLOOR)) else { continue };
+        if is_late(ours, *most) {
+            let _ = write!(
+                text,
+                "\n*{row}* misses its target: {} instead of {}. The floor takes {}, and a FIFO lock can't\n\
+                 take less.\n",
+                short(ours),
+                short(*most),
+                short(floor),
+            );
+        }
+    }
+    text
+}
+
+/// Rounded as it is shown.
+fn is_late(ours: f64, most: f64) -> bool {
+    ours > most + 0.005
+}
+
 fn fair(fairness: &[Fairness]) -> String {
     let mut text = String::from(
         "\n## Fairness\n\n\
-         Sixteen tasks want the lock all the time and hold it over a yield, for 200 ms. *Greediest* is how many turns the task had that \
-         had\nmost, for each turn of the one that had least. Jain's index is 1 where all had the same, 1/16 where one had all. The \
-         picture has\nthroughput to the right and the longest wait upwards: what is low and to the right has both.\n\n\
+         Sixteen tasks want the lock all the time and hold it over a yield, for 200 ms, nine times; the row is the run whose longest wait\nis the \
+         median. *Greediest* is how many turns the task had that had most, for each turn of the one that had least. Jain's\nindex is \
+         1 where all had the same, 1/16 where one had all. The picture has\nthroughput to the right and the longest wait upwards: what is low and to the right has both.\n\n\
          ![Throughput against the longest wait](img/fairness.svg)\n",
     );
     let mut runtimes: Vec<&str> = fairness.iter().map(|point| point.runtime.as_str()).collect();

@@ -24,8 +24,22 @@ pub(crate) const LOCKS: &[Lock] = &[
     lock("saa", "saa", "saa"),
     lock("parking_lot", "parking_lot", "parking_lot"),
     lock("std", "std_sync", ""),
-    lock("bare atomics", "bare", ""),
+    lock(FLOOR, "bare", ""),
 ];
+
+/// The row of time, where it was run, and at most how much of tokio's time fifolock is to take.
+pub(crate) const TIME_TARGETS: &[(&str, &str, f64)] = &[
+    ("no runtime", "mutex: lock, unlock", 0.20),
+    ("no runtime", "read, unlock", 0.24),
+    ("no runtime", "mutex: turn, 256 queued", 0.36),
+    ("tokio, current thread", "mutex: 64 tasks, hold over a yield", 0.65),
+    ("tokio, current thread", "read-write lock: 64 tasks, 95 % read, hold over a yield", 0.70),
+    ("tokio, 2 workers", "mutex: 64 tasks, hold over a yield", 0.75),
+    ("tokio, 2 workers", "mutex: 8 tasks, no await inside", 0.60),
+];
+
+/// The one of [`LOCKS`] that is none.
+pub(crate) const FLOOR: &str = "bare atomics";
 
 /// How many of [`LOCKS`] can wait asynchronously.
 pub(crate) const ASYNC_LOCKS: usize = 9;

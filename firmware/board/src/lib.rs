@@ -17,6 +17,8 @@ pub mod console;
 #[cfg(target_arch = "arm")] // riscv-rt doesn't paint it
 pub mod stack;
 
+#[cfg(all(feature = "executors", target_arch = "riscv32"))]
+pub use arch::executors;
 #[cfg(feature = "report")]
 pub use arch::interrupt;
 pub use arch::start;

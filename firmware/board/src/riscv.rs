@@ -83,6 +83,10 @@ pub mod interrupt {
 
     static HANDLER: Mutex<Cell<Option<fn()>>> = Mutex::new(Cell::new(None));
 
+    /// The interrupt, for an executor that runs in it.
+    #[derive(Clone, Copy)]
+    pub struct Spare;
+
     /// Has `handler` run in the interrupt, once it is unmasked.
     pub fn set_handler(handler: fn()) {
         critical_section::with(|cs| HANDLER.borrow(cs).set(Some(handler)));
@@ -110,5 +114,93 @@ pub mod interrupt {
         set_pending(0);
         let handler = critical_section::with(|cs| HANDLER.borrow(cs).get());
         handler.expect("a handler is set before the interrupt is enabled")();
+    }
+}
+
+#[cfg(feature = "executors")]
+pub mod executors {
+    //! One executor in thread mode and one in the interrupt that software raises. embassy's own knows the first kind only,
+    //! and a program has but one answer to the question how a task is announced: `__pender`.
+
+    use core::cell::{Cell, UnsafeCell};
+    use core::mem::{MaybeUninit, transmute};
+    use core::ptr;
+    use core::sync::atomic::{AtomicBool, Ordering};
+
+    use critical_section::Mutex;
+    use embassy_executor::{SendSpawner, Spawner, raw};
+
+    use super::interrupt::{self, Spare};
+
+    const THREAD: *mut () = ptr::null_mut();
+    const INTERRUPT: *mut () = ptr::without_provenance_mut(1);
+
+    /// A task in thread mode can go on.
+    static IS_READY: AtomicBool = AtomicBool::new(false);
+
+    #[unsafe(export_name = "__pender")]
+    fn pender(context: *mut ()) {
+        if context == THREAD {
+            IS_READY.store(true, Ordering::SeqCst);
+        } else {
+            interrupt::raise();
+        }
+    }
+
+    /// Runs tasks in thread mode, and sleeps when there is nothing to do.
+    pub fn run(init: impl FnOnce(Spawner)) -> ! {
+        let executor = raw::Executor::new(THREAD);
+        // SAFETY: this function never returns, so the executor stays for ever.
+        let executor = unsafe { transmute::<&raw::Executor, &'static raw::Executor>(&executor) };
+        init(executor.spawner());
+        loop {
+            // SAFETY: here alone, and never from within a task.
+            unsafe { executor.poll() };
+            critical_section::with(|_| {
+                // No interrupt comes between the look and the sleep; one that is pending ends the sleep.
+                if !IS_READY.load(Ordering::SeqCst) {
+                    riscv::asm::wfi();
+                }
+                IS_READY.store(false, Ordering::SeqCst);
+            });
+        }
+    }
+
+    /// Runs tasks in the interrupt, above thread mode.
+    pub struct InterruptExecutor {
+        executor: UnsafeCell<MaybeUninit<raw::Executor>>,
+        is_started: Mutex<Cell<bool>>,
+    }
+
+    // SAFETY: the executor is written once, before the interrupt is enabled; afterwards only the handler polls it, and what is
+    // shared is a spawner that may be sent.
+    unsafe impl Sync for InterruptExecutor {}
+
+    impl InterruptExecutor {
+        #[allow(clippy::new_without_default, reason = "as embassy's, which it stands for")]
+        pub const fn new() -> Self {
+            Self { executor: UnsafeCell::new(MaybeUninit::uninit()), is_started: Mutex::new(Cell::new(false)) }
+        }
+
+        /// Starts it, and unmasks the interrupt. Once.
+        pub fn start(&'static self, _: Spare) -> SendSpawner {
+            let was_started = critical_section::with(|cs| self.is_started.borrow(cs).replace(true));
+            assert!(!was_started, "the executor is started once");
+            // SAFETY: the first one here, and the handler does not run yet.
+            let executor = unsafe { &mut *self.executor.get() };
+            let spawner = executor.write(raw::Executor::new(INTERRUPT)).spawner().make_send();
+            interrupt::enable();
+            spawner
+        }
+
+        /// # Safety
+        ///
+        /// By the handler of the interrupt alone, which [`start`](Self::start) unmasks.
+        pub unsafe fn on_interrupt(&'static self) {
+            // SAFETY: `start` has written it, and nobody writes it again.
+            let executor = unsafe { (*self.executor.get()).assume_init_ref() };
+            // SAFETY: the handler does not interrupt itself.
+            unsafe { executor.poll() };
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Deliberate breaks: `breaks.toml`, where each stands with the test that must fall.
 
+use core::fmt::Write as _;
 use core::time::Duration;
 use std::collections::BTreeSet;
 
@@ -46,6 +47,23 @@ struct Break {
     test: String,
     /// It is the compiler that must refuse, with these words.
     error: Option<String>,
+}
+
+/// What `cargo xtask verification` keeps in docs/VERIFICATION.md: the rules without a break, and a row for each break.
+pub(crate) fn listed(cx: &Context, rules: &[String]) -> Result<(Vec<String>, String)> {
+    let record = Record::read(cx)?;
+    let mut table = String::from("| broken on purpose | of | falls |\n|---|---|---|\n");
+    for fault in &record.breaks {
+        let name = fault.name.replace('_', " ");
+        let of: Vec<&str> = fault.kinds.iter().chain(&fault.rules).map(String::as_str).collect();
+        let falls = match &fault.error {
+            Some(error) => format!("the compiler: {error}"),
+            None => format!("`{}` ({})", fault.test, fault.suite),
+        };
+        let _ = writeln!(table, "| {name} | {} | {falls} |", of.join(" "));
+    }
+    let is_broken = |rule: &String| record.breaks.iter().any(|fault| fault.rules.contains(rule));
+    Ok((rules.iter().filter(|rule| !is_broken(rule)).cloned().collect(), table))
 }
 
 /// A fault that nothing falls for, and why that is right.

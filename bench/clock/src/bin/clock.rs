@@ -8,13 +8,15 @@ use clock::{Args, for_each_mutex, for_each_rwlock, tasks, thread};
 use scenarios::lock::{Mutex, RwLock};
 
 const NO_RUNTIME: &str = "no runtime";
+/// What has no lock.
+const FLOOR: &str = "bare atomics";
 const TASKS: [u64; 4] = [2, 8, 64, 1_024];
 
 fn main() {
     let args = Args::read();
     let mut cases = vec![
-        Case::new("mutex: lock, unlock", NO_RUNTIME, "bare atomics", |count| Some(thread::bare(count))),
-        Case::new("read, unlock", NO_RUNTIME, "bare atomics", |count| Some(thread::bare_read(count))),
+        Case::new("mutex: lock, unlock", NO_RUNTIME, FLOOR, |count| Some(thread::bare(count))),
+        Case::new("read, unlock", NO_RUNTIME, FLOOR, |count| Some(thread::bare_read(count))),
     ];
     macro_rules! mutex {
         ($name:expr, $mutex:ty) => {
@@ -31,6 +33,7 @@ fn main() {
     on_runtime::<TokioCurrent>(&mut cases);
     on_runtime::<TokioMulti>(&mut cases);
     on_runtime::<Smol>(&mut cases);
+    cases.retain(|case| args.only.as_ref().is_none_or(|only| case.title().contains(only)));
     let timings = time(&cases, Plan::new(args.is_quick));
     results::write(&args.file, &timings).expect("the file can be written");
 }
@@ -48,6 +51,11 @@ fn rwlock_on_thread<L: RwLock>(name: &'static str, cases: &mut Vec<Case>) {
 
 fn on_runtime<R: Runtime>(cases: &mut Vec<Case>) {
     let runtime = Rc::new(R::new());
+    for (count, yields, row) in mutex_rows() {
+        let runtime = Rc::clone(&runtime);
+        let run = move |turns| Some(tasks::relay(&*runtime, count, yields, turns));
+        cases.push(Case::new(row, R::NAME, FLOOR, run));
+    }
     macro_rules! mutex {
         ($name:expr, $mutex:ty) => {
             mutex_on_runtime::<R, $mutex>(&runtime, $name, cases);
@@ -62,15 +70,19 @@ fn on_runtime<R: Runtime>(cases: &mut Vec<Case>) {
     for_each_rwlock!(rwlock);
 }
 
+/// How many tasks contend, whether they hold the mutex over a yield, and the row's name.
+fn mutex_rows() -> impl Iterator<Item = (u64, bool, String)> {
+    let holding = [(true, "hold over a yield"), (false, "no await inside")];
+    TASKS.into_iter().flat_map(move |count| {
+        holding.map(|(yields, holding)| (count, yields, format!("mutex: {count} tasks, {holding}")))
+    })
+}
+
 fn mutex_on_runtime<R: Runtime, M: Mutex>(runtime: &Rc<R>, name: &'static str, cases: &mut Vec<Case>) {
-    for count in TASKS {
-        for (yields, holding) in [(true, "hold over a yield"), (false, "no await inside")] {
-            let runtime = Rc::clone(runtime);
-            let row = format!("mutex: {count} tasks, {holding}");
-            cases.push(Case::new(row, R::NAME, name, move |turns| {
-                Some(tasks::mutex::<R, M>(&runtime, count, yields, turns))
-            }));
-        }
+    for (count, yields, row) in mutex_rows() {
+        let runtime = Rc::clone(runtime);
+        let run = move |turns| Some(tasks::mutex::<R, M>(&runtime, count, yields, turns));
+        cases.push(Case::new(row, R::NAME, name, run));
     }
     let runtime = Rc::clone(runtime);
     cases.push(Case::new("mutex: ping-pong", R::NAME, name, move |turns| {

@@ -4,6 +4,9 @@ mod async_io;
 #[cfg(feature = "embassy-mock")]
 mod mock_embassy;
 mod paused_tokio;
+mod real;
+#[cfg(not(feature = "embassy-mock"))]
+mod real_embassy;
 
 use super::{Depth, assert_outside};
 use core::cell::RefCell;
@@ -16,6 +19,7 @@ use core::task::{Context, Poll, Waker};
 use core::time::Duration;
 use fifolock_core::platform::{Platform, Timer};
 use fifolock_core::raw::RawLock;
+use real::sleep_to_be_woken;
 use std::collections::BTreeMap;
 
 /// A timer that a test can move on: what the rules of time ask of a platform.

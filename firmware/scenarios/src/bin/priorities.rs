@@ -10,7 +10,11 @@ use core::pin::pin;
 use core::task::Poll;
 
 use board::interrupt::{self, Spare};
-use embassy_executor::{InterruptExecutor, SendSpawner, Spawner};
+#[cfg(target_arch = "riscv32")]
+use board::executors::{self, InterruptExecutor};
+#[cfg(target_arch = "arm")]
+use embassy_executor::InterruptExecutor;
+use embassy_executor::{SendSpawner, Spawner};
 use embassy_sync::signal::Signal;
 use embassy_time::Timer;
 use scenarios::{Bus, Counter, Order, Raw, Tally, passed, until};
@@ -148,7 +152,14 @@ async fn turns_at_two_priorities(low_spawner: Spawner, high_spawner: SendSpawner
     assert_eq!(TALLY.wakes.get(), TALLY.contended.get(), "one wake for each that had to wait");
 }
 
-#[embassy_executor::main]
+#[cfg(target_arch = "riscv32")]
+#[riscv_rt::entry]
+fn entry() -> ! {
+    executors::run(|spawner| spawner.spawn(main(spawner).expect("there is one")))
+}
+
+#[cfg_attr(target_arch = "arm", embassy_executor::main)]
+#[cfg_attr(target_arch = "riscv32", embassy_executor::task)]
 async fn main(spawner: Spawner) {
     board::start();
     // SAFETY: this is the handler of the interrupt, which `start` unmasks.

@@ -1,0 +1,34 @@
+//! Clocks that are real ones.
+
+use super::TestTimer;
+use core::future::Future;
+use core::pin::pin;
+use core::task::{Context, Waker};
+use core::time::Duration;
+use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::task::Wake;
+
+struct Tell(SyncSender<()>);
+
+impl Wake for Tell {
+    fn wake(self: Arc<Self>) {
+        // Nobody listens any more when it is woken a second time.
+        let _ = self.0.try_send(());
+    }
+}
+
+/// Lets `by` pass, and returns once a sleep has woken its task: such a timer wakes in the order of time, so every earlier
+/// sleep has woken its own. That it *is* later says nothing about that.
+pub(super) fn sleep_to_be_woken<P: TestTimer>(by: Duration) {
+    let (sender, woken) = sync_channel(1);
+    let waker = Waker::from(Arc::new(Tell(sender)));
+    loop {
+        let mut sleep = pin!(P::sleep(P::span(by)).expect("a short one"));
+        if sleep.as_mut().poll(&mut Context::from_waker(&waker)).is_pending() {
+            woken.recv().expect("the waker is here");
+            return;
+        }
+        // Its time came before its first poll, so it wakes nobody.
+    }
+}
