@@ -4,5 +4,10 @@ type Platform = fifolock::embassy::Embassy<embassy_sync::blocking_mutex::raw::Cr
 
 fifolock_conformance::time_rules!(Platform);
 fifolock_conformance::until_rules!(Platform);
-fifolock_conformance::rescue_timed_rules!(Platform);
-fifolock_conformance::upgradable_timed_rules!(Platform);
+
+mod locks {
+    use super::Platform;
+    fifolock_conformance::mutex_rules!(Platform);
+    fifolock_conformance::rwlock_rules!(Platform);
+    fifolock_conformance::foreign_rules!(Platform);
+}

@@ -17,6 +17,8 @@ impl<M: RawMutex + 'static> TestTimer for Embassy<M> {
 
     fn advance(by: time::Duration) {
         sleep_to_be_woken::<Self>(by.min(PATIENCE));
+        // The driver wakes all whose time has come in one pass, not in the order of time; its clock waits for the end of it.
+        let _ = Instant::now();
     }
 
     fn armed() -> Option<usize> {
