@@ -82,6 +82,8 @@ const COMMANDS: &[Command] = &[
     Command::new("msrv", "the declared minimum Rust version", lint::msrv),
     Command::new("loom", "every interleaving of the models", suites::loom).with_args(),
     Command::new("shuttle", "random schedules of large programs", shuttle::run).with_args(),
+    Command::new("sanitize-quick", "the core's own tests under AddressSanitizer", sanitize::quick),
+    Command::new("mutants-quick", "a few planted faults, and the core's own tests that must fall", mutants::quick),
     Command::new("tokio-tests", "tokio's own tests of its locks, on ours", tokio_tests::run),
     Command::new("gate", "instruction counts against the recorded ones; --record records", bench::gate).with_args(),
     Command::new("bench", "what the locks cost beside others, into docs/BENCHMARKS.md", bench::run)

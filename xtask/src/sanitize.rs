@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use xshell::cmd;
 
 use crate::context::{Context, Failure, OrElse as _, Outcome, Result, run_tests};
+use crate::lint::has_toolchain;
 use crate::suites::EMBASSY_STD;
 
 /// Names a folder with a `tc/bin/sancargo`: `sancargo SANITIZER COMMAND ARGS…` is `cargo COMMAND ARGS…` with a sanitizer.
@@ -48,6 +49,39 @@ pub(crate) fn run(cx: &Context, args: &[String]) -> Result<Outcome> {
         };
     };
     one(cx, sanitizer, &args[1..])
+}
+
+/// The core's own tests under AddressSanitizer, as a step of CI: it does without a standard library of its own.
+pub(crate) fn quick(cx: &Context, _args: &[String]) -> Result<Outcome> {
+    let sh = &cx.sh;
+    if !has_toolchain(cx, "nightly") {
+        return cx.skip_unless_ci(
+            "no toolchain `nightly`: sanitizers are not stable",
+            "run `rustup toolchain install nightly --profile minimal`",
+        );
+    }
+    let host = host(cx)?;
+    let target = cx.target.join("sanitize-quick");
+    let passed = run_tests(
+        cmd!(sh, "rustup run nightly cargo test -p fifolock-core --lib --features std,spin --target {host}")
+            .arg("--target-dir")
+            .arg(target)
+            // The transitions have no pointers that they follow, and very many states.
+            .args(["--", "--skip", "state::"])
+            .env("RUSTFLAGS", "-Zsanitizer=address")
+            .env(SANITIZERS[0].options.0, SANITIZERS[0].options.1)
+            .env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only")
+            .env("CARGO_INCREMENTAL", "0"),
+    )?;
+    println!("sanitize-quick: {passed} tests passed");
+    Ok(Outcome::Passed)
+}
+
+/// The nightly's own target.
+fn host(cx: &Context) -> Result<String> {
+    let sh = &cx.sh;
+    let version = cmd!(sh, "rustc +nightly -vV").quiet().read().or_tell("run it by itself")?;
+    Ok(version.lines().find_map(|line| line.strip_prefix("host: ")).expect("rustc names its host").to_owned())
 }
 
 fn all(cx: &Context) -> Result<Outcome> {
@@ -128,7 +162,5 @@ fn cargo(cx: &Context) -> Result<Option<Cargo>> {
     if !Path::new(&sysroot).join("lib/rustlib/src/rust/library").is_dir() {
         return Ok(None);
     }
-    let version = cmd!(sh, "rustc +nightly -vV").quiet().read().or_tell("run it by itself")?;
-    let host = version.lines().find_map(|line| line.strip_prefix("host: ")).expect("rustc names its host");
-    Ok(Some(Cargo::Nightly { host: host.to_owned() }))
+    Ok(Some(Cargo::Nightly { host: host(cx)? }))
 }

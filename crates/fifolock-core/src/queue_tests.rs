@@ -4,6 +4,7 @@ extern crate std;
 
 use super::granted::{LOOK_BATCH, LOOK_SECTIONS};
 use super::*;
+use crate::diagnostics::Place;
 use std::boxed::Box;
 use std::sync::Arc;
 use std::task::Wake;

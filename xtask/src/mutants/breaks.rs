@@ -132,11 +132,23 @@ impl Break {
 
 pub(super) fn run(cx: &Context, only: Option<&str>) -> Result<Outcome> {
     let record = Record::read(cx)?;
-    let tree = Tree::new(cx, "breaks")?;
-    let mut chosen: Vec<&Break> = record.breaks.iter().filter(|fault| is_chosen(&fault.name, only)).collect();
+    let chosen: Vec<&Break> = record.breaks.iter().filter(|fault| is_chosen(&fault.name, only)).collect();
     if chosen.is_empty() {
         return Err(none_chosen(only));
     }
+    plant(cx, chosen)
+}
+
+/// Those for which the core's own tests fall: their program is built in seconds.
+pub(super) fn quick(cx: &Context) -> Result<Outcome> {
+    plant(
+        cx,
+        Record::read(cx)?.breaks.iter().filter(|fault| fault.suite().is_ok_and(|suite| suite == Suite::Core)).collect(),
+    )
+}
+
+fn plant(cx: &Context, mut chosen: Vec<&Break>) -> Result<Outcome> {
+    let tree = Tree::new(cx, "breaks")?;
     // All of them before the first build.
     let mut suites = BTreeSet::new();
     let mut wrong = Vec::new();

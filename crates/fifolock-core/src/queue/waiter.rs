@@ -1,0 +1,399 @@
+//! A waiter: the place in a queue that lies in a future, and its parts. The invariants are those of [the queue](super).
+
+use crate::diagnostics::Place;
+use crate::sync_shim::{AtomicPtr, AtomicU8, Ordering, UnsafeCell};
+use core::fmt;
+use core::marker::PhantomPinned;
+use core::mem::{ManuallyDrop, MaybeUninit};
+use core::panic::{RefUnwindSafe, UnwindSafe};
+use core::pin::Pin;
+use core::ptr::{self, NonNull};
+use core::task::{RawWakerVTable, Waker};
+
+/// Where a waiter stands, as its owner sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// Never polled: it has no part in anything.
+    Idle,
+    /// In the hands of the lock: linked, waiting or granted.
+    Queued,
+    /// Claimed or left: never in a queue again.
+    Done,
+}
+
+/// What a waiter waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    /// A share in a read-write lock.
+    Read,
+    /// The one share that may become the lock.
+    Upgradable,
+    /// The lock for itself: a mutex, or a read-write lock to write.
+    Write,
+    /// The same, by who holds the upgradable share.
+    Upgrade,
+    /// A share, by a reader that a rescue has put in line with those who are served one by one.
+    ReadInLine,
+}
+
+impl Kind {
+    /// Whether it ends in a share that others may have beside it.
+    #[inline(always)]
+    pub(crate) fn is_shared(self) -> bool {
+        matches!(self, Self::Read | Self::Upgradable | Self::ReadInLine)
+    }
+}
+
+/// In the queue. The slot holds a waker.
+pub(super) const WAITING: u8 = 0;
+/// Owner of the lock, or of a reader's share, that has not claimed it. The waker was taken out.
+pub(super) const GRANTED: u8 = 1;
+
+/// A place in a queue, inside a pinned future.
+#[repr(align(8))]
+#[allow(unnameable_types, unreachable_pub, reason = "a parameter of a sealed trait")]
+pub struct Waiter {
+    // I6: the first three are written when it is queued. A free lock's poll doesn't pay for them.
+    pub(super) links: UnsafeCell<MaybeUninit<Links>>,
+    pub(super) slot: UnsafeCell<MaybeUninit<Slot>>,
+    pub(super) numbers: UnsafeCell<MaybeUninit<Numbers>>,
+    /// How many granted waiters are still to be looked at, if the last poll was not the end of a look; else 0.
+    pub(super) looks: UnsafeCell<u32>,
+    pub(super) kind: UnsafeCell<Kind>,
+    pub(super) phase: AtomicU8,
+    stage: UnsafeCell<Stage>,
+    place: Place,
+    _pinned: PhantomPinned,
+}
+
+// The bits of a word below a waiter's address are the word's flags.
+const _: () = assert!(align_of::<Waiter>() > crate::raw::Word::BUSY_BIT);
+
+#[derive(Clone, Copy)]
+pub(super) struct Links {
+    pub(super) prev: *const Waiter,
+    pub(super) next: *const Waiter,
+}
+
+/// What the lock remembers of a waiter.
+#[derive(Clone, Copy)]
+pub(super) struct Numbers {
+    /// While it waits, the ticket that it was queued with; once granted, the number of its grant.
+    pub(super) number: u32,
+    /// The number of the last grant when its task was found to leave one unclaimed; 0 for never.
+    pub(super) strike: u32,
+}
+
+/// Room for a waker, in its two parts.
+pub(super) struct Slot {
+    data: AtomicPtr<()>,
+    vtable: AtomicPtr<RawWakerVTable>,
+}
+
+// Ordering of the slot's accesses: Relaxed. Sections order those that matter. A look from outside compares two addresses;
+// those of another waker of the same task, which a rescue may put there at the same time, lead to a section that decides.
+impl Slot {
+    #[inline(always)]
+    pub(super) fn new(waker: Waker) -> Self {
+        let waker = ManuallyDrop::new(waker);
+        let vtable = ptr::from_ref(waker.vtable()).cast_mut();
+        Self { data: AtomicPtr::new(waker.data().cast_mut()), vtable: AtomicPtr::new(vtable) }
+    }
+
+    /// Puts another waker in. What was there must have been taken.
+    #[inline(always)]
+    pub(super) fn put(&self, waker: Waker) {
+        let waker = ManuallyDrop::new(waker);
+        self.data.store(waker.data().cast_mut(), Ordering::Relaxed);
+        self.vtable.store(ptr::from_ref(waker.vtable()).cast_mut(), Ordering::Relaxed);
+    }
+
+    /// Takes the waker over. Its addresses stay.
+    ///
+    /// # Safety
+    ///
+    /// In a section; a waker was put in, and is taken once.
+    #[inline(always)]
+    unsafe fn take(&self) -> Waker {
+        let vtable = self.vtable.load(Ordering::Relaxed);
+        // SAFETY: `put` has it from a reference that is good for ever.
+        let vtable = unsafe { &*vtable };
+        // SAFETY: the parts of a waker that was put in whole, as the caller promises.
+        unsafe { Waker::new(self.data.load(Ordering::Relaxed), vtable) }
+    }
+
+    /// Whether `waker` and the last waker that was put in wake the same task, by their addresses.
+    #[inline(always)]
+    pub(super) fn is_of(&self, data: *const (), vtable: *const RawWakerVTable) -> bool {
+        ptr::eq(self.data.load(Ordering::Relaxed), data) && ptr::eq(self.vtable.load(Ordering::Relaxed), vtable)
+    }
+}
+
+// SAFETY: the pointers are followed in sections only (I2), which exclude each other across threads wherever the lock
+// may be shared; `stage` and the slot are written by who has the future exclusively (I3, I4). A waker is Send and Sync.
+unsafe impl Send for Waiter {}
+// SAFETY: as above. A shared waiter offers nothing outside the crate.
+unsafe impl Sync for Waiter {}
+
+impl Waiter {
+    /// A waiter for whoever asked at `place`.
+    #[inline(always)]
+    pub(crate) fn new(place: Place) -> Self {
+        Self {
+            links: UnsafeCell::new(MaybeUninit::uninit()),
+            slot: UnsafeCell::new(MaybeUninit::uninit()),
+            numbers: UnsafeCell::new(MaybeUninit::uninit()),
+            looks: UnsafeCell::new(0),
+            kind: UnsafeCell::new(Kind::Write),
+            phase: AtomicU8::new(WAITING),
+            stage: UnsafeCell::new(Stage::Idle),
+            place,
+            _pinned: PhantomPinned,
+        }
+    }
+
+    /// Where the lock was asked for.
+    #[inline(always)]
+    pub(crate) fn place(&self) -> Place {
+        self.place
+    }
+
+    #[inline(always)]
+    pub(crate) fn stage(&self) -> Stage {
+        // SAFETY: I4.
+        self.stage.with(|stage| unsafe { *stage })
+    }
+
+    #[inline(always)]
+    pub(crate) fn set_done(&self) {
+        self.set_stage(Stage::Done);
+    }
+
+    #[inline(always)]
+    pub(super) fn set_stage(&self, to: Stage) {
+        // SAFETY: I4.
+        self.stage.with_mut(|stage| unsafe { *stage = to });
+    }
+
+    /// Whether the waiter was granted. Outside a section this is a hint; the section, or the word, decides.
+    #[inline(always)]
+    pub(crate) fn is_granted(&self) -> bool {
+        // Ordering: Relaxed. Inside a section the section orders it. Outside, `true` is confirmed by an acquire on the
+        // word, and `false` is the truth unless a grant is on its way, whose wake comes after it.
+        self.phase.load(Ordering::Relaxed) == GRANTED
+    }
+
+    /// # Safety
+    ///
+    /// It has been queued.
+    #[inline(always)]
+    pub(super) unsafe fn slot(&self) -> &Slot {
+        // SAFETY: I6, as the caller promises; what is in it are atomics.
+        self.slot.with(|slot| unsafe { &*slot.cast::<Slot>() })
+    }
+
+    /// Takes the waker over; its addresses stay in the slot.
+    ///
+    /// # Safety
+    ///
+    /// In a section; the waiter waits (I3), and does so no more.
+    #[inline(always)]
+    pub(super) unsafe fn take_waker(&self) -> Waker {
+        // SAFETY: it waits, so it was queued.
+        let slot = unsafe { self.slot() };
+        // SAFETY: as the caller promises.
+        unsafe { slot.take() }
+    }
+
+    /// Whether the waker stored last wakes the same task as `waker`. Only for the owner of a queued waiter.
+    #[inline(always)]
+    pub(crate) fn will_wake(&self, waker: &Waker) -> bool {
+        debug_assert_eq!(self.stage(), Stage::Queued);
+        // SAFETY: queued.
+        unsafe { self.slot() }.is_of(waker.data(), waker.vtable())
+    }
+
+    /// Whether both were stored by the same task, as far as the addresses of their wakers tell.
+    ///
+    /// # Safety
+    ///
+    /// Both have been queued.
+    #[inline(always)]
+    pub(super) unsafe fn is_of_task(&self, other: &Self) -> bool {
+        // SAFETY: as the caller promises.
+        let slot = unsafe { other.slot() };
+        // SAFETY: as the caller promises.
+        unsafe { self.slot() }.is_of(slot.data.load(Ordering::Relaxed), slot.vtable.load(Ordering::Relaxed))
+    }
+
+    /// # Safety
+    ///
+    /// In a section; it has been queued.
+    #[inline(always)]
+    pub(super) unsafe fn numbers(&self) -> Numbers {
+        // SAFETY: I2, I6, as the caller promises.
+        self.numbers.with(|numbers| unsafe { *numbers.cast::<Numbers>() })
+    }
+
+    /// # Safety
+    ///
+    /// In a section; it has been queued.
+    #[inline(always)]
+    pub(super) unsafe fn update(&self, f: impl FnOnce(&mut Numbers)) {
+        // SAFETY: I2, I6, as the caller promises: the only reference.
+        self.numbers.with_mut(|numbers| f(unsafe { &mut *numbers.cast::<Numbers>() }));
+    }
+
+    /// # Safety
+    ///
+    /// In a section.
+    #[inline(always)]
+    pub(crate) unsafe fn kind(&self) -> Kind {
+        // SAFETY: I2, as the caller promises.
+        self.kind.with(|kind| unsafe { *kind })
+    }
+
+    /// # Safety
+    ///
+    /// In a section.
+    #[inline(always)]
+    pub(super) unsafe fn set_kind(&self, to: Kind) {
+        // SAFETY: I2, as the caller promises.
+        self.kind.with_mut(|kind| unsafe { *kind = to });
+    }
+
+    /// The ticket that the waiter was queued with.
+    ///
+    /// # Safety
+    ///
+    /// In a section; the waiter waits.
+    #[inline(always)]
+    pub(crate) unsafe fn ticket(&self) -> u32 {
+        // SAFETY: as the caller promises.
+        unsafe { self.numbers() }.number
+    }
+
+    #[inline(always)]
+    pub(super) fn links(&self) -> Links {
+        // SAFETY: I2, the caller is in a section; the waiter is linked, so they were written.
+        self.links.with(|links| unsafe { *links.cast::<Links>() })
+    }
+
+    #[inline(always)]
+    pub(super) fn set_links(&self, to: Links) {
+        // SAFETY: I2, the caller is in a section.
+        self.links.with_mut(|links| unsafe { *links.cast::<Links>() = to });
+    }
+
+    pub(super) fn set_prev(&self, to: *const Waiter) {
+        // SAFETY: I2, the caller is in a section.
+        self.links.with_mut(|links| unsafe { (*links.cast::<Links>()).prev = to });
+    }
+
+    pub(super) fn set_next(&self, to: *const Waiter) {
+        // SAFETY: I2, the caller is in a section.
+        self.links.with_mut(|links| unsafe { (*links.cast::<Links>()).next = to });
+    }
+}
+
+// A panic never leaves a queue or a waiter half changed: no foreign code runs inside a section.
+impl UnwindSafe for Waiter {}
+impl RefUnwindSafe for Waiter {}
+
+impl fmt::Debug for Waiter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad("Waiter")
+    }
+}
+
+/// A linked waiter, as the queue's pointers know it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Node(pub(super) NonNull<Waiter>);
+
+impl Node {
+    /// The waiter that an address in a lock's word stands for; `None` for null.
+    #[inline(always)]
+    pub(crate) fn new(waiter: *mut Waiter) -> Option<Self> {
+        NonNull::new(waiter).map(Self)
+    }
+
+    #[inline(always)]
+    pub(crate) fn of(waiter: Pin<&Waiter>) -> Self {
+        Self(NonNull::from(waiter.get_ref()))
+    }
+
+    #[inline(always)]
+    pub(crate) fn as_ptr(self) -> *mut Waiter {
+        self.0.as_ptr()
+    }
+
+    /// What the waiter waits for.
+    ///
+    /// # Safety
+    ///
+    /// In a section; the waiter is queued, or granted and not claimed.
+    #[inline(always)]
+    pub(crate) unsafe fn kind(self) -> Kind {
+        // SAFETY: as the caller promises.
+        let waiter = unsafe { self.waiter() };
+        // SAFETY: as the caller promises.
+        unsafe { waiter.kind() }
+    }
+
+    /// # Safety
+    ///
+    /// In a section; the waiter is queued, or granted and not claimed.
+    #[inline(always)]
+    pub(crate) unsafe fn set_kind(self, to: Kind) {
+        // SAFETY: as the caller promises.
+        let waiter = unsafe { self.waiter() };
+        // SAFETY: as the caller promises.
+        unsafe { waiter.set_kind(to) };
+    }
+
+    /// Whether the waiter's task is the one that this waker wakes, as far as the addresses of its last one tell.
+    ///
+    /// # Safety
+    ///
+    /// In a section; the waiter is granted and not claimed.
+    #[inline(always)]
+    pub(crate) unsafe fn will_wake(self, waker: &Waker) -> bool {
+        // SAFETY: as the caller promises.
+        let waiter = unsafe { self.waiter() };
+        // SAFETY: granted, so it was queued.
+        unsafe { waiter.slot() }.is_of(waker.data(), waker.vtable())
+    }
+
+    /// The number of the waiter's grant.
+    ///
+    /// # Safety
+    ///
+    /// In a section; the waiter is granted and not claimed.
+    #[inline(always)]
+    pub(super) unsafe fn number(self) -> u32 {
+        // SAFETY: as the caller promises.
+        let waiter = unsafe { self.waiter() };
+        // SAFETY: as the caller promises.
+        unsafe { waiter.numbers() }.number
+    }
+
+    /// Where the lock was asked for.
+    ///
+    /// # Safety
+    ///
+    /// In a section; the waiter is queued, or granted and not claimed.
+    #[inline(always)]
+    pub(crate) unsafe fn place(self) -> Place {
+        // SAFETY: as the caller promises.
+        unsafe { self.waiter() }.place()
+    }
+
+    /// # Safety
+    ///
+    /// The waiter is linked, or owned by the caller.
+    #[inline(always)]
+    pub(super) unsafe fn waiter<'a>(self) -> &'a Waiter {
+        // SAFETY: I1: it is where it was when it was linked. Shared access only (see the module's last paragraph).
+        unsafe { self.0.as_ref() }
+    }
+}
