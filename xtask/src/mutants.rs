@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `orderings` | a weaker ordering, for each atomic access that has one to lose | the loom models |
 //! | `breaks` | the faults of `breaks.toml`: a re-check, a wake, a hand-on that is missing | the test that each names |
-//! | `logic` | what cargo-mutants makes of the core | the rules on one platform, then the core's tests, then loom |
+//! | `logic` | what cargo-mutants makes of the core; `-- --iterate` goes on with what lived | the rules on one platform, then more and more tests, then loom |
 
 pub(crate) mod breaks;
 mod logic;

@@ -85,5 +85,6 @@ diagnostics_rules_of! {
         k24_unclaimed_readers_are_named,
         k24_a_batch_is_accounted_for_while_it_is_marked,
         k24_members_before_their_mark_are_unclaimed_holders,
-        k25_reading_twice_around_a_writer;
+        k25_reading_twice_around_a_writer,
+        m9_a_read_in_line_is_printed;
 }

@@ -123,7 +123,7 @@ impl<R: Request> Acquire<R> {
         match this.request.take() {
             // SAFETY: the caller owns it, as it promises.
             Some(request) => unsafe { request.into_guard(this.waiter.place()) },
-            // SAFETY: it owns it through the request, just now, and only this takes the request.
+            // SAFETY: it owns it through the request, which is there until it ends, in a guard by this or in an error.
             None => unsafe { unreachable_unchecked() },
         }
     }

@@ -16,11 +16,11 @@
 //!
 //! # Invariants
 //!
-//! - **I1 (linked ⇒ pinned):** a linked waiter stays where it is until it is unlinked. It is linked through a
-//!   `Pin<&Waiter>`, and the future that holds it unlinks it before it is gone: on claim, on leaving, on drop. One that
-//!   is forgotten while pinned is never freed or reused.
-//! - **I2 (sections):** links, heads and numbers are read and written only inside a section of the one lock that the
-//!   waiter belongs to.
+//! - **I1 (linked or granted ⇒ pinned):** a waiter that is linked, or is granted and has not claimed, stays where it is and
+//!   is alive. It is linked through a `Pin<&Waiter>`, and the future that holds it takes it out before it is gone: on claim,
+//!   on leaving, on drop. One that is forgotten while pinned is never freed or reused.
+//! - **I2 (sections):** links, heads, numbers, `kind` and `looks` are read and written only inside a section of the one lock
+//!   that the waiter belongs to.
 //! - **I3 (the waker's slot):** a waiter that waits owns the waker in its slot; the slot is written in sections only.
 //!   Whoever grants or removes it takes the waker over and leaves the slot as it is, so that the task of a granted waiter
 //!   can still be told. Outside a section only the slot's addresses are looked at, which are atomics.
@@ -248,19 +248,18 @@ impl WaitQueue {
         unsafe { self.link(Node::of(waiter), kind) };
     }
 
-    /// A granted waiter waits again, for this, with the waker to wake it by.
+    /// A waiter that was queued waits again, for this, with the waker to wake it by.
     ///
     /// # Safety
     ///
-    /// In a section of the waiter's lock; it is granted and not claimed, and in no ring.
+    /// In a section of the waiter's lock; it is granted and not claimed, or the future is being polled; it is in no ring, and
+    /// its waker was taken.
     #[inline(always)]
-    pub(crate) unsafe fn push_robbed(&mut self, node: Node, waker: Waker, ticket: u32, kind: Kind) {
-        // SAFETY: as the caller promises: unclaimed, so its future has not ended.
+    pub(crate) unsafe fn push_again(&mut self, node: Node, waker: Waker, ticket: u32, kind: Kind) {
+        // SAFETY: as the caller promises: its future has not ended.
         let waiter = unsafe { node.waiter() };
-        debug_assert!(waiter.is_granted(), "only a granted waiter can be robbed");
-        // Ordering: Relaxed, as in `grant_first`.
-        waiter.phase.store(WAITING, Ordering::Relaxed);
-        // SAFETY: granted, so it was queued, and its waker was taken.
+        waiter.set_waiting(kind);
+        // SAFETY: it was queued, and its waker was taken.
         unsafe { waiter.slot() }.put(waker);
         // SAFETY: I2, as the caller promises.
         unsafe { waiter.update(|numbers| numbers.number = ticket) };
@@ -346,7 +345,7 @@ impl WaitQueue {
     ///
     /// # Safety
     ///
-    /// In a section; the waiter is linked in this queue. It never waits again.
+    /// In a section; the waiter is linked in this queue, and waits no more, or is queued again with this waker.
     #[inline(always)]
     pub(crate) unsafe fn leave(&mut self, waiter: Pin<&Waiter>) -> (Waker, Others) {
         debug_assert!(!waiter.is_granted(), "a granted waiter is in no wait queue");
@@ -365,7 +364,7 @@ impl WaitQueue {
     /// # Safety
     ///
     /// In a section, by who has the waiter's future exclusively; the waiter is linked in this queue and never waits
-    /// again; `robbed` is granted and not claimed, in no ring, and may wait for the same.
+    /// again; `robbed` is granted and not claimed, in no ring, and waited for the same.
     #[inline(always)]
     pub(crate) unsafe fn trade(&mut self, waiter: Pin<&Waiter>, robbed: Node) {
         // SAFETY: unclaimed, so its future has not ended.
@@ -380,9 +379,7 @@ impl WaitQueue {
         // SAFETY: I2.
         unsafe { other.update(|numbers| numbers.number = ticket) };
         // SAFETY: I2.
-        let kind = unsafe { waiter.kind() };
-        // SAFETY: I2.
-        unsafe { other.set_kind(kind) };
+        debug_assert_eq!(unsafe { waiter.kind() }, unsafe { other.kind() }, "they want the same");
         // Ordering: Relaxed, as in `grant_first`.
         other.phase.store(WAITING, Ordering::Relaxed);
         // SAFETY: one is linked here, the other in no ring.

@@ -120,12 +120,12 @@ impl Bench {
     }
 
     /// A granted member waits again.
-    fn push_robbed(&mut self, robbed: usize, waker: Waker, ticket: u32) {
+    fn push_again(&mut self, robbed: usize, waker: Waker, ticket: u32) {
         let node = self.members[robbed].node();
         // SAFETY: one section; the tests name a member that is granted and in no ring.
         let kind = unsafe { node.kind() };
         // SAFETY: as above.
-        unsafe { self.queue.push_robbed(node, waker, ticket, kind) };
+        unsafe { self.queue.push_again(node, waker, ticket, kind) };
     }
 
     fn ticket(&self, i: usize) -> u32 {
@@ -497,7 +497,7 @@ fn the_queue_does_what_a_list_does() {
                 let robbed = granted.swap_remove(below(granted.len()));
                 has_of[robbed] = below(bench.members.len());
                 let waker = bench.members[has_of[robbed]].waker();
-                bench.push_robbed(robbed, waker, has_of[robbed] as u32 + 100);
+                bench.push_again(robbed, waker, has_of[robbed] as u32 + 100);
                 // SAFETY: one section, and it waits.
                 let at = if unsafe { bench.members[robbed].node().kind() } == Kind::Upgrade { 0 } else { list.len() };
                 list.insert(at, robbed);
@@ -654,7 +654,7 @@ fn a_robbed_waiter_waits_again_at_the_tail() {
         assert_eq!(bench.wake_first(), 0);
         let other = Member::new();
         // [1 …] ^0
-        bench.push_robbed(0, other.waker(), 7);
+        bench.push_again(0, other.waker(), 7);
         // [1 … 0]
         assert_eq!(bench.waiting(), (1..=waiting).chain([0]).collect::<Vec<_>>());
         assert!(!bench.members[0].waiter.is_granted());
@@ -681,7 +681,7 @@ fn a_robbed_upgrade_waits_again_at_the_head() {
     assert_eq!(bench.wake_first(), 2);
     // [0 1] ^2
     let waker = bench.members[2].waker();
-    bench.push_robbed(2, waker, 0);
+    bench.push_again(2, waker, 0);
     // [2 0 1]
     assert_eq!((bench.waiting(), bench.queue.first_kind()), (vec![2, 0, 1], Some(Kind::Upgrade)));
 }
@@ -795,7 +795,7 @@ fn r_the_next_grant_of_the_same_waiter_starts_anew() {
     bench.remove(0);
     // It is robbed, and granted before the other one again.
     let waker = bench.members[0].waker();
-    bench.push_robbed(0, waker, 0);
+    bench.push_again(0, waker, 0);
     drop(bench.leave(1));
     assert_eq!(bench.grant_first_reader(), 0);
     let looker = bench.members.len();
@@ -805,7 +805,7 @@ fn r_the_next_grant_of_the_same_waiter_starts_anew() {
     assert_eq!(bench.look_at(looker, 0), Found::Suspect);
     bench.remove(0);
     let (waker, last) = (bench.members[0].waker(), bench.leave(looker));
-    bench.push_robbed(0, waker, 0);
+    bench.push_again(0, waker, 0);
     assert_eq!(bench.grant_first_reader(), 0);
     drop(last);
     // The number is another one: the strike of the one before says nothing.

@@ -40,9 +40,9 @@ pub(crate) trait Acquisition {
     fn may_enter(&self) -> bool;
     /// Claims a grant without a section, if that can be done.
     fn claim_fast(&self, waiter: Pin<&Waiter>) -> bool;
-    /// Whether somebody may have been granted the lock and not have claimed it, by the look of the word; `true` where only
-    /// a section can tell.
-    fn may_be_unclaimed(&self) -> bool;
+    /// Whether a waiter that is polled again has more to do than to wait: somebody may have been granted the lock and not
+    /// have claimed it, by the look of the word, or it stands where it need not stand. `true` where only a section can tell.
+    fn has_to_look(&self, waiter: Pin<&Waiter>) -> bool;
     /// Gives up what was acquired by a call at `place`. Only for its owner.
     fn release(&self, place: Place);
 
@@ -53,7 +53,7 @@ pub(crate) trait Acquisition {
     fn has_to_wait(section: &Self::Section<'_>, waker: &Waker) -> bool;
     /// A newcomer enters, or a queued waiter claims, if that can be.
     #[inline(always)]
-    fn own(section: &mut Self::Section<'_>, waiter: Pin<&Waiter>, queued: bool) -> bool {
+    fn own(section: &mut Self::Section<'_>, waiter: Pin<&Waiter>, queued: bool, _wakers: &mut Self::Wakers) -> bool {
         if !queued {
             return Self::enter(section, waiter.place());
         }
@@ -138,7 +138,7 @@ pub(crate) fn poll<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, cx: &mut Cont
                 }
             }
             // Should a grant be under way, its wake is still to come.
-            Stage::Queued if waiter.will_wake(cx.waker()) && !lock.may_be_unclaimed() => return Poll::Pending,
+            Stage::Queued if waiter.will_wake(cx.waker()) && !lock.has_to_look(waiter) => return Poll::Pending,
             Stage::Queued | Stage::Done => {}
         }
     } else if A::FAST && waiter.stage() == Stage::Idle && lock.try_fast() {
@@ -161,7 +161,7 @@ fn poll_first<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, waker: &Waker) -> 
         if !A::has_to_wait(section, &own) {
             return Some(own);
         }
-        // SAFETY: I1, I2: in a section, by the polled future, whose drop unlinks it.
+        // SAFETY: I1, I2: in a section, by the polled future, whose drop unlinks it; idle so far.
         match unsafe { A::enqueue(section, waiter, own) } {
             Ok(()) => None,
             Err(TooMany(_, own)) => Some(own),
@@ -270,12 +270,12 @@ struct Polled<'a> {
 fn poll_in<A: Acquisition>(section: &mut A::Section<'_>, polled: &mut Polled<'_>, wakers: &mut A::Wakers) -> Step {
     let Polled { waiter, queued, waker, spare, old, look } = polled;
     let waiter = *waiter;
-    if A::own(section, waiter, **queued) {
+    if A::own(section, waiter, **queued, wakers) {
         return Step::Owner;
     }
     if !**queued {
         let Some(waker) = spare.take() else { return Step::NeedsWaker };
-        // SAFETY: I1, I2: in a section, by the polled future, whose drop unlinks it.
+        // SAFETY: I1, I2: in a section, by the polled future, whose drop unlinks it; idle so far.
         if let Err(TooMany(full, waker)) = unsafe { A::enqueue(section, waiter, waker) } {
             **spare = Some(waker);
             return Step::Full(full);

@@ -17,7 +17,7 @@ struct Round {
     loom: bool,
 }
 
-const ROUNDS: [Round; 3] = [
+const ROUNDS: [Round; 4] = [
     Round {
         name: "the rules on one platform",
         args: &[
@@ -31,6 +31,18 @@ const ROUNDS: [Round; 3] = [
     Round {
         name: "the core's own tests",
         args: &["--test-package=fifolock-core", "--features=std,spin,critical-section", "-C=--lib", "--timeout=240"],
+        loom: false,
+    },
+    Round {
+        name: "texts, threads, and locks without shortcuts",
+        args: &[
+            "--test-package=fifolock-conformance",
+            "-C=--test=texts",
+            "-C=--test=threads",
+            "-C=--test=mutex",
+            "-C=--test=time",
+            "--timeout=120",
+        ],
         loom: false,
     },
     Round {
@@ -56,7 +68,11 @@ pub(super) fn run(cx: &Context, only: Option<&str>, args: &[String]) -> Result<O
     }
     let record = Record::read(cx)?;
     let out = cx.target.join("mutants/out");
-    let _ = fs::remove_dir_all(&out);
+    // To go on where the last run ended.
+    let goes_on = args.iter().any(|arg| arg == "--iterate");
+    if !goes_on {
+        let _ = fs::remove_dir_all(&out);
+    }
     // What takes the time, a build after each mutant, is mostly one thread's work.
     let jobs = thread::available_parallelism().map_or(1, NonZero::get);
     for (index, round) in ROUNDS.iter().enumerate() {
@@ -65,7 +81,7 @@ pub(super) fn run(cx: &Context, only: Option<&str>, args: &[String]) -> Result<O
         cargo.args(["mutants", "--baseline=skip", "--annotations=none"]).arg(format!("--jobs={jobs}"));
         cargo.args(["--build-timeout=600", "--package=fifolock-core", "--output"]).arg(&out).args(round.args);
         cargo.args(only.map(|pattern| format!("--re={pattern}"))).args(args);
-        if index > 0 {
+        if index > 0 && !goes_on {
             // Only those that live.
             cargo.arg("--iterate");
         }

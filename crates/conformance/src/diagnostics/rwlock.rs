@@ -1,7 +1,7 @@
 //! The read-write lock.
 
 use super::{assert_empty, holders, marked, waiters};
-use crate::tools::{Hooks, Task, hook};
+use crate::tools::{Hooks, Task, counting_waker, hook, poll_once};
 use core::cell::{Cell, RefCell};
 use core::future::pending;
 use core::mem;
@@ -376,5 +376,27 @@ pub(super) fn k25_reading_twice_around_a_writer<P: Platform>() {
     assert_eq!(waiters(file!(), &report), [(writer_line, WRITE), (inner_line, READ)]);
     drop((inner, writer));
     drop(outer);
+    assert_empty(&lock.diagnose());
+}
+
+/// A read that a rescue has put in line is a waiting reader in what the report prints too.
+pub(super) fn m9_a_read_in_line_is_printed<P: Platform>() {
+    let lock = RwLock::<_, P>::new(1);
+    let (waker, _count) = counting_waker();
+    let held = lock.try_write().expect("free");
+    let (read, read_line) = marked!(lock.read());
+    let mut read = Box::pin(read);
+    assert!(poll_once(&mut read, &waker).is_pending());
+    let upgradable = RwLockWriteGuard::downgrade_to_upgradable(held);
+    let (waits, waits_line) = marked!(lock.upgradable_read());
+    let mut waits = Box::pin(waits);
+    while lock.state().readers > 1 {
+        assert!(poll_once(&mut waits, &waker).is_pending());
+    }
+    let report = lock.diagnose();
+    assert_eq!(waiters(file!(), &report), [(waits_line, LockKind::UpgradableRead), (read_line, READ)]);
+    let text = report.to_string();
+    assert!(text.contains(&format!(":{read_line}:")), "the read at line {read_line} is not named:\n{text}");
+    drop((read, waits, upgradable));
     assert_empty(&lock.diagnose());
 }

@@ -369,13 +369,11 @@ fn behind_another_upgradable_reader<P: Platform>(fixture: &Fixture<P>, parked: u
     assert!(guard.is_none() && polls <= 2 * (parked + 1), "{polls} polls");
     assert_eq!(state(fixture).0, 1, "the parked shares are given back: {:?}", state(fixture));
     assert_eq!(fixture.waiting(), parked + 1);
-    for share in &mut reads {
-        let (polls, guard) = task.drive(share);
-        assert!(guard.is_none() && polls == 1, "it waits behind the one that its task waits for");
-    }
     if fixture.rwlock.policy() != TaskFair {
         drop(newcomer.ready(&mut fixture.op(Op::Read)));
     }
+    // Nobody polls them, so they are granted nothing that they would leave again.
+    assert_eq!(state(fixture).0, 1, "they wait behind the one that their task waits for");
     match ends {
         End::Release => drop(upgradable),
         End::Upgrade => {
@@ -430,7 +428,7 @@ pub(super) fn r5_a_read_that_stands_in_line_may_leave_and_rob<P: Platform>() {
                     fixture.assert_free();
                     continue;
                 }
-                // It robs another read of its task, which takes its place.
+                // It is polled while another read of its task is unclaimed: it need not rob that.
                 _ => {
                     if policy == TaskFair {
                         // There a newcomer waits its turn: nothing to rob.
@@ -442,13 +440,11 @@ pub(super) fn r5_a_read_that_stands_in_line_may_leave_and_rob<P: Platform>() {
                     let mut second = task.queue(fixture.op(Op::Read));
                     drop(write);
                     assert_eq!(task.woken(), 1, "{:?}", state(fixture));
-                    let (_, won) = task.drive(&mut parked);
-                    drop(won.expect("a read of its task is unclaimed"));
-                    let (polls, none) = task.drive(&mut second);
-                    assert!(none.is_none() && polls == 1, "it stands where the other one stood");
+                    drop(task.ready(&mut parked));
+                    drop(task.ready(&mut second));
+                    assert_eq!(task.woken(), 1, "its own poll has granted it");
                     drop(guard);
-                    assert_eq!(task.woken(), 2);
-                    drop((task.ready(&mut waits), task.ready(&mut second)));
+                    drop(task.served(&mut waits));
                     write = fixture.op(Op::Write);
                     drop(writer.ready(&mut write));
                     drop((parked, second, waits, upgradable, write));
@@ -462,5 +458,108 @@ pub(super) fn r5_a_read_that_stands_in_line_may_leave_and_rob<P: Platform>() {
             fixture.assert_free();
             assert_eq!(task.kept(), 0);
         }
+    });
+}
+
+/// A parked read that its task's upgradable read has robbed, and that the task polls while it holds the upgradable guard. Plain
+/// readers come and go beside that (U1): so must this one, whoever has queued for the upgradable share meanwhile.
+pub(super) fn r5_a_read_in_line_enters_beside_the_guard_of_its_robber<P: Platform>() {
+    each_policy::<P>(|fixture, policy| {
+        if policy == TaskFair {
+            // There a newcomer waits its turn too.
+            return;
+        }
+        let (task, bystander, newcomer) = (Actor::new(), Actor::new(), Actor::new());
+        let lock: &RwLock<u32, P> = &fixture.rwlock;
+        let held = lock.try_write().expect("free");
+        let mut parked = task.queue(fixture.op(Op::Read));
+        let upgradable = RwLockWriteGuard::downgrade_to_upgradable(held);
+        assert_eq!(task.woken(), 1, "granted");
+        let mut waits = fixture.op(Op::Upgradable);
+        task.note(&mut waits);
+        let mut later = bystander.queue(fixture.op(Op::Upgradable));
+        assert!(task.drive(&mut waits).1.is_none());
+        drop(upgradable);
+        let guard = task.ready(&mut waits);
+        drop(newcomer.ready(&mut fixture.op(Op::Read)));
+        let share = match task.poll(&mut parked) {
+            core::task::Poll::Ready(share) => share,
+            core::task::Poll::Pending => panic!(
+                "it waits for a bystander, who waits for the guard of its own task; a newcomer enters: {:?}",
+                fixture.rwlock.state()
+            ),
+        };
+        drop((share, guard));
+        drop(bystander.served(&mut later));
+        drop((parked, waits, later));
+        fixture.assert_free();
+    });
+}
+
+/// One that is polled is abandoned no longer: it enters, or waits, as any other reader, and is woken as one.
+pub(super) fn r5_a_read_in_line_that_is_polled_is_as_any_other<P: Platform>() {
+    each_policy::<P>(|fixture, policy| {
+        if policy == TaskFair {
+            return;
+        }
+        for writer_waits in [false, true] {
+            let _case = Case(writer_waits);
+            let (task, bystander, writer) = (Actor::new(), Actor::new(), Actor::new());
+            let lock: &RwLock<u32, P> = &fixture.rwlock;
+            let held = lock.try_write().expect("free");
+            let mut parked = task.queue(fixture.op(Op::Read));
+            let upgradable = RwLockWriteGuard::downgrade_to_upgradable(held);
+            let mut waits = fixture.op(Op::Upgradable);
+            assert!(task.drive(&mut waits).1.is_none());
+            let mut later = bystander.queue(fixture.op(Op::Upgradable));
+            let share = if writer_waits {
+                let writing = writer.queue(fixture.op(Op::Write));
+                task.pending(&mut parked);
+                task.woken();
+                // Whom it waits for goes: nobody else keeps plain readers out.
+                drop(writing);
+                assert_eq!(task.woken(), 1, "it is granted with the other readers");
+                task.ready(&mut parked)
+            } else {
+                let share = task.ready(&mut parked);
+                assert_eq!(task.woken(), 1, "its own poll has granted it");
+                share
+            };
+            assert_eq!(state(fixture), (2, false, 0, 2, 0));
+            drop((share, upgradable));
+            drop(task.served(&mut waits));
+            drop(bystander.served(&mut later));
+            drop((parked, waits, later));
+            fixture.assert_free();
+        }
+    });
+}
+
+/// As way 1 of `r5_a_read_that_stands_in_line_may_leave_and_rob`, with another task's upgradable read before them.
+pub(super) fn r5_a_read_in_line_enters_when_its_robber_has_left<P: Platform>() {
+    each_policy::<P>(|fixture, policy| {
+        if policy == TaskFair {
+            return;
+        }
+        let (task, bystander, newcomer) = (Actor::new(), Actor::new(), Actor::new());
+        let lock: &RwLock<u32, P> = &fixture.rwlock;
+        let held = lock.try_write().expect("free");
+        let mut parked = task.queue(fixture.op(Op::Read));
+        let upgradable = RwLockWriteGuard::downgrade_to_upgradable(held);
+        let mut earlier = bystander.queue(fixture.op(Op::Upgradable));
+        let mut waits = fixture.op(Op::Upgradable);
+        assert!(task.drive(&mut waits).1.is_none());
+        drop(waits);
+        drop(newcomer.ready(&mut fixture.op(Op::Read)));
+        let share = match task.poll(&mut parked) {
+            core::task::Poll::Ready(share) => share,
+            core::task::Poll::Pending => {
+                panic!("nobody whom it stands behind is of its task; a newcomer enters: {:?}", fixture.rwlock.state())
+            }
+        };
+        drop((share, upgradable));
+        drop(bystander.served(&mut earlier));
+        drop((parked, earlier));
+        fixture.assert_free();
     });
 }

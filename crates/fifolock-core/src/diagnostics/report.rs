@@ -134,6 +134,10 @@ impl LockReport {
         for (kind, place) in granted_readers.places().chain(readers.places().take(reserved)).take(LISTED) {
             report.hold(lock_kind(kind), place, true, 1);
         }
+        // Readers in line are counted with the upgradable ones; those that are listed, as what they are.
+        let in_line = queue.places().take(LISTED).filter(|(kind, _)| *kind == Kind::ReadInLine).count();
+        report.queued[2].1 -= in_line;
+        report.queued[3].1 += in_line;
         report.wait(queue.places().map(|(kind, place)| (lock_kind(kind), place)));
         // To skip more than a bounded number would make the section as long as the queue.
         if reserved <= LISTED {

@@ -151,7 +151,7 @@ impl<R: RawLock> Acquisition for RawMutex<R> {
     }
 
     #[inline(always)]
-    fn may_be_unclaimed(&self) -> bool {
+    fn has_to_look(&self, _: Pin<&Waiter>) -> bool {
         self.raw.peek().is_none_or(|word| !word.is_held() || !word.granted().is_null())
     }
 
@@ -176,7 +176,7 @@ impl<R: RawLock> Acquisition for RawMutex<R> {
     }
 
     #[inline(always)]
-    fn own(section: &mut Section<'_>, waiter: Pin<&Waiter>, queued: bool) -> bool {
+    fn own(section: &mut Section<'_>, waiter: Pin<&Waiter>, queued: bool, (): &mut ()) -> bool {
         debug_assert!(queued || !waiter.is_granted(), "a newcomer was granted");
         // No need to look which it is: nobody waits at a free mutex, and nobody was granted who did not wait.
         let owns = section.state.own(Node::of(waiter).as_ptr());

@@ -48,6 +48,8 @@ impl Kind {
 pub(super) const WAITING: u8 = 0;
 /// Owner of the lock, or of a reader's share, that has not claimed it. The waker was taken out.
 pub(super) const GRANTED: u8 = 1;
+/// As `WAITING`, by a reader that a rescue has put in line with those who are served one by one.
+pub(super) const IN_LINE: u8 = 2;
 
 /// A place in a queue, inside a pinned future.
 #[repr(align(8))]
@@ -130,7 +132,8 @@ impl Slot {
 }
 
 // SAFETY: the pointers are followed in sections only (I2), which exclude each other across threads wherever the lock
-// may be shared; `stage` and the slot are written by who has the future exclusively (I3, I4). A waker is Send and Sync.
+// may be shared; so are links, numbers, `kind` and `looks`. `stage` is touched by who has the future exclusively (I4). The
+// slot's parts are atomics, written in sections only (I3). A waker is Send and Sync.
 unsafe impl Send for Waiter {}
 // SAFETY: as above. A shared waiter offers nothing outside the crate.
 unsafe impl Sync for Waiter {}
@@ -181,6 +184,21 @@ impl Waiter {
         // Ordering: Relaxed. Inside a section the section orders it. Outside, `true` is confirmed by an acquire on the
         // word, and `false` is the truth unless a grant is on its way, whose wake comes after it.
         self.phase.load(Ordering::Relaxed) == GRANTED
+    }
+
+    /// Whether it is a reader in line with those who are served one by one. Outside a section a hint, as above.
+    #[inline(always)]
+    pub(crate) fn is_in_line(&self) -> bool {
+        // Ordering: Relaxed. It is put there by a poll of its own task.
+        self.phase.load(Ordering::Relaxed) == IN_LINE
+    }
+
+    /// The phase of one that waits for this.
+    #[inline(always)]
+    pub(super) fn set_waiting(&self, kind: Kind) {
+        let phase = if kind == Kind::ReadInLine { IN_LINE } else { WAITING };
+        // Ordering: Relaxed, as in `grant_first`.
+        self.phase.store(phase, Ordering::Relaxed);
     }
 
     /// # Safety
@@ -390,7 +408,8 @@ impl Node {
 
     /// # Safety
     ///
-    /// The waiter is linked, or owned by the caller.
+    /// The waiter is linked, or granted and not claimed, and the caller is in a section of its lock; or it is the caller's
+    /// own.
     #[inline(always)]
     pub(super) unsafe fn waiter<'a>(self) -> &'a Waiter {
         // SAFETY: I1: it is where it was when it was linked. Shared access only (see the module's last paragraph).

@@ -61,7 +61,7 @@ impl AtomicWord {
 
     #[inline(always)]
     pub(super) fn try_release(&self, from: Word, to: Word) -> bool {
-        // Ordering: Release, pairs with the Acquire in `try_acquire`, `peek` and `try_enter`: publishes T. It learns
+        // Ordering: Release, pairs with the Acquire in `try_acquire`, `peek`, `enter` and `try_enter`: publishes T. It learns
         // nothing but that the word was `from`, so no Acquire.
         self.0.compare_exchange(from.ptr(), to.ptr(), Ordering::Release, Ordering::Relaxed).is_ok()
     }

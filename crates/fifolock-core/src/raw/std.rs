@@ -8,8 +8,8 @@ use core::mem;
 
 /// An atomic word; whoever finds a section running spins briefly and then parks its thread.
 ///
-/// Sections take some tens of nanoseconds. A thread that is preempted inside one costs the others no more than the
-/// spin: they sleep until it has gone on.
+/// Sections take some tens of nanoseconds. A thread that is preempted inside one, or on its way into one for which others
+/// sleep, costs the others no more than the spin: they sleep until it has gone on.
 #[derive(Debug)]
 pub struct StdLock {
     word: AtomicWord,
@@ -100,7 +100,8 @@ impl Drop for Section<'_> {
 }
 
 // SAFETY: 1, 2: one call; nothing in `with` panics. 3: the busy word excludes other sections, `enter` and `try_enter`
-// acquire and `leave…` releases. 4, 5: `AtomicWord`'s operations compare against idle words only, with the orderings named there.
+// acquire and `leave…` releases. 4, 5: the `try_…` of `AtomicWord` compare against idle words only, `enter` leaves a busy word
+// busy, and `mark_parked` goes from busy to busy; the orderings are named there.
 unsafe impl RawLock for StdLock {
     #[cfg(not(fifolock_loom))]
     const INIT: Self = Self::new();
@@ -139,5 +140,62 @@ unsafe impl RawLock for StdLock {
     #[inline(always)]
     fn try_release(&self, from: Word, to: Word) -> bool {
         self.word.try_release(from, to)
+    }
+}
+
+#[cfg(all(test, fifolock_loom))]
+mod tests {
+    use super::*;
+    use crate::test_tools::model;
+    use loom::cell::UnsafeCell;
+    use loom::sync::Arc;
+    use loom::thread;
+
+    type Shared = (StdLock, UnsafeCell<u32>);
+
+    fn count(shared: &Shared, word: &mut Word) {
+        // SAFETY: in a section; sections exclude each other, and loom checks it.
+        shared.1.with_mut(|count| unsafe { *count += 1 });
+        *word = Word::from_bits(word.bits() + (1 << 3));
+    }
+
+    fn two_newcomers(shared: &Arc<Shared>) -> [thread::JoinHandle<()>; 2] {
+        core::array::from_fn(|_| {
+            let shared = Arc::clone(shared);
+            thread::spawn(move || shared.0.with(|word| count(&shared, word)))
+        })
+    }
+
+    /// Two come while a section runs: one may take the other's mark off, and sets it again. Nobody sleeps on, which were a
+    /// deadlock to loom.
+    #[test]
+    fn loom_k4_a_mark_that_was_taken_off_is_set_again() {
+        model(|| {
+            let shared = Arc::new((StdLock::init(), UnsafeCell::new(0)));
+            let Ok(state) = shared.0.word.enter() else { panic!("no section runs") };
+            let threads = two_newcomers(&shared);
+            shared.0.run(state, |word| count(&shared, word));
+            for thread in threads {
+                thread.join().unwrap();
+            }
+            assert_eq!(shared.0.peek().map(Word::bits), Some(3 << 3));
+        });
+    }
+
+    /// A shortcut beside two sections: none of what they add is lost.
+    #[test]
+    fn loom_k4_a_shortcut_against_two_sections() {
+        model(|| {
+            let shared = Arc::new((StdLock::init(), UnsafeCell::new(0)));
+            let threads = two_newcomers(&shared);
+            let added = shared.0.peek().is_some_and(|word| {
+                let to = Word::from_bits(word.bits() + (1 << 8));
+                shared.0.try_release(word, to)
+            });
+            for thread in threads {
+                thread.join().unwrap();
+            }
+            assert_eq!(shared.0.peek().map(Word::bits), Some((2 << 3) + (usize::from(added) << 8)));
+        });
     }
 }

@@ -40,7 +40,8 @@ impl<R> fmt::Debug for RawRwLock<R> {
     }
 }
 
-// SAFETY: the cells are reached through `section` alone, which excludes every other section as far as `R` may be shared.
+// SAFETY: the cells are reached through `section` and `claim_share` alone, each in a section of `R`, which excludes every
+// other one as far as `R` may be shared.
 // - R: Sync: required, since it does the excluding.
 unsafe impl<R: RawLock + Sync> Sync for RawRwLock<R> {}
 
@@ -202,8 +203,12 @@ impl<R: RawLock> RawRwLock<R> {
     }
 
     /// The claim of a reader, where there are shortcuts: a section that needs no more than the set.
+    ///
+    /// # Safety
+    ///
+    /// By the polled future of a queued waiter of this lock that waits for a share.
     #[inline]
-    fn claim_share(&self, waiter: Pin<&Waiter>) -> bool {
+    unsafe fn claim_share(&self, waiter: Pin<&Waiter>) -> bool {
         self.raw.with(move |word| {
             if !waiter.is_granted() {
                 return false;

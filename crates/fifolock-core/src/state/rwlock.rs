@@ -16,7 +16,8 @@
 //! | writer-preferring, phase-fair | writers and upgradable readers, served one by one | readers, served together |
 //! | task-fair | everybody | nobody |
 //!
-//! An upgrade goes to the head of `queue`. A reader stands in `queue` too if a rescue has put it behind an upgradable one.
+//! An upgrade goes to the head of `queue`. A reader stands in `queue` too if a rescue has put it behind an upgradable one, until
+//! it is polled again.
 //!
 //! # Hand-off to a batch of readers
 //!
@@ -394,6 +395,13 @@ impl<C: BorrowMut<Counts>> RwState<C> {
         ticket != self.counts().ticket
     }
 
+    /// A reader that stands in line queues with the others; returns its ticket. Admit whom it blocked then, or itself.
+    pub(crate) fn leave_line(&mut self) -> Result<u32, QueueFull> {
+        let ticket = self.enqueue(Kind::Read)?;
+        self.leave(Kind::ReadInLine, ticket);
+        Ok(ticket)
+    }
+
     #[inline(always)]
     fn leave_reader(&mut self, ticket: u32) {
         let of_the_window = self.is_of_window(ticket);
@@ -485,7 +493,7 @@ impl<C: BorrowMut<Counts>> RwState<C> {
     /// | the write lock, the upgradable share | an upgrade | the same as before: its share keeps them out |
     #[inline(always)]
     pub(crate) fn rob(&mut self, robber: Kind, ticket: u32, robbed: Kind) -> Rob {
-        if robber == robbed || (robber, robbed) == (Kind::ReadInLine, Kind::Read) {
+        if robber == robbed {
             return Rob::Trade;
         }
         let before = self.copied();

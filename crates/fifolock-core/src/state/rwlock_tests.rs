@@ -187,6 +187,13 @@ impl Machine {
         self.section(|state| state.leave(kind, ticket))
     }
 
+    /// The `n`th of its queue stands in line, and is polled.
+    fn leave_line(&mut self, n: usize) -> Vec<Kind> {
+        self.remove(ReadInLine, n);
+        self.readers.push(self.state.leave_line().expect("there are few"));
+        self.admit()
+    }
+
     /// The `n`th of its queue takes a grant over. Returns whom the section has granted besides.
     fn rob(&mut self, robber: Kind, n: usize, robbed: Kind) -> (Rob, Vec<Kind>) {
         let apart = robber == Read && self.state.queues_readers_apart();

@@ -129,7 +129,7 @@ impl Side for UpgradeSide {
 /// In a section; it waits.
 #[inline(always)]
 pub(super) unsafe fn kind_of<S: Side>(waiter: Pin<&Waiter>) -> Kind {
-    // Only a rescue changes it, and only that of a read.
+    // A rescue, or its end, changes that of a read, and no other.
     // SAFETY: as the caller promises.
     if S::KIND == Kind::Read { unsafe { waiter.kind() } } else { S::KIND }
 }
@@ -173,16 +173,22 @@ impl<R: RawLock, S: Side> Acquisition for Access<'_, R, S> {
     #[inline(always)]
     fn claim_fast(&self, waiter: Pin<&Waiter>) -> bool {
         // A reader stands in the set of granted readers, which only a section may change.
-        if S::KIND.is_shared() { self.0.claim_share(waiter) } else { crate::state::claim_fast(&self.0.raw, waiter) }
+        if S::KIND.is_shared() {
+            // SAFETY: a queued waiter of this lock and of a shared side, which is being polled.
+            unsafe { self.0.claim_share(waiter) }
+        } else {
+            crate::state::claim_fast(&self.0.raw, waiter)
+        }
     }
 
     #[inline(always)]
-    fn may_be_unclaimed(&self) -> bool {
-        self.0.raw.peek().is_none_or(
-            |word| {
-                if word.is_held() { !word.granted().is_null() } else { word.has_unclaimed() }
-            },
-        )
+    fn has_to_look(&self, waiter: Pin<&Waiter>) -> bool {
+        S::KIND == Kind::Read && waiter.is_in_line()
+            || self
+                .0
+                .raw
+                .peek()
+                .is_none_or(|word| if word.is_held() { !word.granted().is_null() } else { word.has_unclaimed() })
     }
 
     #[inline(always)]
@@ -203,6 +209,22 @@ impl<R: RawLock, S: Side> Acquisition for Access<'_, R, S> {
                 Some(writer) => !unsafe { writer.will_wake(waker) },
                 None => section.granted_readers.is_empty(),
             }
+    }
+
+    #[inline(always)]
+    fn own(section: &mut Section<'_>, waiter: Pin<&Waiter>, queued: bool, wakers: &mut Wakers) -> bool {
+        if !queued {
+            return Self::enter(section, waiter.place());
+        }
+        if S::KIND == Kind::Read && waiter.is_in_line() {
+            // SAFETY: in a section, by the polled future, which waits.
+            unsafe { leave_line(section, waiter, wakers) };
+        }
+        let granted = Self::is_granted(section, waiter);
+        if granted {
+            Self::claim(section, waiter);
+        }
+        granted
     }
 
     #[inline(always)]
@@ -284,11 +306,32 @@ impl<R: RawLock, S: Side> Acquisition for Access<'_, R, S> {
     }
 }
 
+/// A reader that was put in line is polled: it is a reader like any other again, and is granted if newcomers may read.
+///
+/// | before | after |
+/// |---|---|
+/// | queue `[a, waiter, b]`, readers `[c]` | queue `[a, b]`, readers `[c, waiter]` |
+///
+/// # Safety
+///
+/// In a section, by who has the waiter's future exclusively; it waits in line.
+#[cold]
+#[inline(never)]
+unsafe fn leave_line(section: &mut Section<'_>, waiter: Pin<&Waiter>, wakers: &mut Wakers) {
+    // Full: it stays where it is.
+    let Ok(ticket) = section.state.leave_line() else { return };
+    // SAFETY: as the caller promises: who stands in line is linked there.
+    let (waker, _) = unsafe { section.queue.leave(waiter) };
+    // SAFETY: as the caller promises; just taken out, with its waker.
+    unsafe { section.readers.push_again(Node::of(waiter), waker, ticket, Kind::Read) };
+    section.admit(wakers);
+}
+
 /// Takes a grant over that the waiter's own task has left unclaimed.
 ///
 /// # Safety
 ///
-/// In a section, by who has the waiter's future exclusively; it waits, in the queue of its side. `robbed` is granted and
+/// In a section, by who has the waiter's future exclusively; it waits, in the queue of its kind. `robbed` is granted and
 /// not claimed.
 #[cold]
 #[inline(never)]
@@ -330,7 +373,7 @@ unsafe fn rob<S: Side>(
             // SAFETY: as the caller promises. The polled future is done with waiting.
             let (waker, _) = unsafe { section.queue_of(robber).leave(waiter) };
             // SAFETY: as the caller promises, and out of the set.
-            unsafe { section.queue_of(kind).push_robbed(robbed, waker, robbed_ticket, kind) };
+            unsafe { section.queue_of(kind).push_again(robbed, waker, robbed_ticket, kind) };
             // SAFETY: as the caller promises, and it waits again.
             section.holders.robbed(kind, unsafe { robbed.place() });
             section.holders.claimed(S::KIND, waiter.place());
@@ -340,7 +383,7 @@ unsafe fn rob<S: Side>(
         Rob::GiveBack(kind, robbed_ticket) => {
             if let Some(waker) = spare.take() {
                 // SAFETY: as the caller promises, and out of the set.
-                unsafe { section.queue_of(kind).push_robbed(robbed, waker, robbed_ticket, kind) };
+                unsafe { section.queue_of(kind).push_again(robbed, waker, robbed_ticket, kind) };
             }
             section.admit(wakers);
             if !waiter.is_granted() {

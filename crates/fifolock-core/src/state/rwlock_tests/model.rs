@@ -228,7 +228,7 @@ impl Model {
             }
         }
         match (robber, robbed) {
-            _ if once_inside(robber) == robbed => Robbery::Trade,
+            _ if robber == robbed => Robbery::Trade,
             (Read | Upgradable | ReadInLine, _) if without.fits(robber) => Robbery::TakeOver,
             // Another upgradable reader is inside, and nothing else keeps the read out.
             (Upgradable, Read) if self.readers_apart() && !self.writers_wait() => Robbery::GiveBack(ReadInLine),
@@ -268,6 +268,8 @@ pub(super) enum Step {
     DowngradeUpgradable,
     /// By its place in the line.
     Leave(usize),
+    /// By its place: a reader in line is polled.
+    LeaveLine(usize),
     /// Who is on the way goes on.
     Mark,
     /// Robber by its place in the line; what the robbed one has.
@@ -278,7 +280,11 @@ pub(super) enum Step {
 fn is_plain(step: &Step) -> bool {
     !matches!(
         step,
-        Step::Arrive(Upgradable | Upgrade) | Step::Downgrade(Upgradable) | Step::DowngradeUpgradable | Step::Rob(..)
+        Step::Arrive(Upgradable | Upgrade)
+            | Step::Downgrade(Upgradable)
+            | Step::DowngradeUpgradable
+            | Step::LeaveLine(_)
+            | Step::Rob(..)
     )
 }
 
@@ -297,6 +303,8 @@ impl Pair {
     /// All that may happen next, with at most so many people, inside or waiting.
     pub(super) fn steps(&self, people: usize) -> Vec<Step> {
         let model = &self.model;
+        let in_line = model.line.iter().enumerate().filter(|(_, waiting)| waiting.kind == ReadInLine);
+        let out_of_line: Vec<_> = in_line.map(|(i, _)| Step::LeaveLine(i)).collect();
         let has_upgradable = model.count_inside(Upgradable) > 0;
         let may_upgrade = has_upgradable && model.count(Upgrade) == 0;
         let mut steps: Vec<_> = (0..model.line.len()).map(Step::Leave).collect();
@@ -318,6 +326,7 @@ impl Pair {
             (Step::DowngradeUpgradable, may_upgrade),
             (Step::Mark, self.machine.on_the_way),
         ];
+        steps.extend(out_of_line);
         steps.extend(steps_if.iter().filter(|(_, may)| *may).map(|(step, _)| *step));
         for robbed in self.grants() {
             for (i, robber) in model.line.iter().enumerate() {
@@ -392,6 +401,12 @@ impl Pair {
                 let (kind, n) = place(model, i);
                 model.leave(i);
                 (machine.leave(kind, n), model.admit_others(chunk))
+            }
+            Step::LeaveLine(i) => {
+                let (n, name) = (place(model, i).1, model.line[i].name);
+                model.leave(i);
+                model.queue(Read, name);
+                (machine.leave_line(n), model.admit_others(chunk))
             }
             Step::Mark => (machine.go_on(), model.admit_chunk(chunk)),
             Step::Rob(i, robbed, name) => rob(machine, model, i, Inside { kind: robbed, name }, &before),
