@@ -121,11 +121,14 @@ impl Bench {
 
     /// A granted member waits again.
     fn push_again(&mut self, robbed: usize, waker: Waker, ticket: u32) {
-        let node = self.members[robbed].node();
+        let (node, kind) = (self.members[robbed].node(), self.kind(robbed));
         // SAFETY: one section; the tests name a member that is granted and in no ring.
-        let kind = unsafe { node.kind() };
-        // SAFETY: as above.
         unsafe { self.queue.push_again(node, waker, ticket, kind) };
+    }
+
+    fn kind(&self, i: usize) -> Kind {
+        // SAFETY: one section; the tests name members that wait, or are granted.
+        unsafe { self.members[i].node().kind() }
     }
 
     fn ticket(&self, i: usize) -> u32 {
@@ -488,18 +491,20 @@ fn the_queue_does_what_a_list_does() {
             }
             4 if !list.is_empty() && !granted.is_empty() => {
                 let at = below(list.len());
-                let robbed = granted.swap_remove(below(granted.len()));
-                let waiter = core::mem::replace(&mut list[at], robbed);
-                bench.trade(waiter, robbed);
-                has_of[robbed] = has_of[waiter];
+                let of_its_kind = |i: &usize| bench.kind(*i) == bench.kind(list[at]);
+                if let Some(robbed) = granted.iter().position(of_its_kind) {
+                    let robbed = granted.swap_remove(robbed);
+                    let waiter = core::mem::replace(&mut list[at], robbed);
+                    bench.trade(waiter, robbed);
+                    has_of[robbed] = has_of[waiter];
+                }
             }
             5 if !granted.is_empty() => {
                 let robbed = granted.swap_remove(below(granted.len()));
                 has_of[robbed] = below(bench.members.len());
                 let waker = bench.members[has_of[robbed]].waker();
                 bench.push_again(robbed, waker, has_of[robbed] as u32 + 100);
-                // SAFETY: one section, and it waits.
-                let at = if unsafe { bench.members[robbed].node().kind() } == Kind::Upgrade { 0 } else { list.len() };
+                let at = if bench.kind(robbed) == Kind::Upgrade { 0 } else { list.len() };
                 list.insert(at, robbed);
             }
             _ => {
