@@ -19,7 +19,7 @@ const BUILDS: &[(&str, &[&str])] = &[
     ("", &["--tests"]),
     (
         "fifolock-core/diagnostics,fifolock-conformance/diagnostics",
-        &["--lib", "--test", "diagnostics", "--test", "upgradable"],
+        &["--lib", "--test", "diagnostics", "--test", "upgradable", "--test", "rescue"],
     ),
 ];
 

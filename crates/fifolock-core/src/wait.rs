@@ -216,12 +216,9 @@ fn poll_slow<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, waker: &Waker, mut 
         Stage::Queued => true,
         Stage::Done => polled_after_ready(),
     };
-    // Clones are foreign code, so they are made between sections: at once for a newcomer who seems to have to wait, else if
-    // a section can't do without. The lock may be free again after it.
-    if spare.is_none() && !queued && !lock.may_enter() {
-        spare = Some(waker.clone());
-    }
     let mut look = Look::default();
+    // Clones are foreign code, so they are made between sections, if a section can't do without. The lock may be free again
+    // after it.
     loop {
         let mut wakers = A::Wakers::default();
         let mut old = None;

@@ -11,7 +11,8 @@ use fifolock_core::diagnostics::{CALL_SITES, LISTED, LockReport};
 use fifolock_core::error::LockKind;
 use fifolock_core::platform::Platform;
 use fifolock_core::rwlock::{
-    OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLockMappedWriteGuard, RwLockReadGuard, RwLockWriteGuard,
+    OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLockMappedWriteGuard, RwLockReadGuard, RwLockUpgradableReadGuard,
+    RwLockWriteGuard,
 };
 use std::rc::Rc;
 use std::sync::Arc;
@@ -398,5 +399,30 @@ pub(super) fn m9_a_read_in_line_is_printed<P: Platform>() {
     let text = report.to_string();
     assert!(text.contains(&format!(":{read_line}:")), "the read at line {read_line} is not named:\n{text}");
     drop((read, waits, upgradable));
+    assert_empty(&lock.diagnose());
+}
+
+/// Upgradable readers and upgrades are named as such, those who hold and those who wait.
+pub(super) fn m9_upgradable_readers_and_upgrades_are_named<P: Platform>() {
+    let lock = RwLock::<_, P>::new(1);
+    let (upgradable, line) = marked!(Task::new(lock.upgradable_read()).ready());
+    let (reader, reader_line) = marked!(Task::new(lock.read()).ready());
+    let (other, other_line) = marked!(Task::queued(lock.upgradable_read()));
+    let expected = [(line, LockKind::UpgradableRead, false, 1), (reader_line, READ, false, 1)];
+    assert_eq!(holders(file!(), &lock.diagnose()), expected);
+
+    let (upgrade, upgrade_line) = marked!(Task::queued(RwLockUpgradableReadGuard::upgrade(upgradable)));
+    let report = lock.diagnose();
+    assert_eq!(holders(file!(), &report), expected, "it has its share while it waits");
+    let waiting = [(upgrade_line, LockKind::Upgrade), (other_line, LockKind::UpgradableRead)];
+    assert_eq!(waiters(file!(), &report), waiting);
+    let text = report.to_string();
+    for (at, what) in [(upgrade_line, "to upgrade"), (other_line, "to read upgradably")] {
+        assert!(text.contains(what) && text.contains(&format!(":{at}:")), "{what} at {at}: {text}");
+    }
+    drop(reader);
+    let report = lock.diagnose();
+    assert_eq!(holders(file!(), &report), [(upgrade_line, WRITE, true, 1)], "granted, and not polled");
+    drop((upgrade, other));
     assert_empty(&lock.diagnose());
 }

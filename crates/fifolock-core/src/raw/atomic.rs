@@ -39,9 +39,8 @@ impl AtomicWord {
 
     #[inline(always)]
     pub(super) fn peek(&self) -> Option<Word> {
-        // Ordering: Acquire, pairs with the Release in `try_release` and the swap or store that ends a section, as the
-        // trait promises.
-        let word = self.0.load(Ordering::Acquire);
+        // Ordering: Relaxed. What follows is an exchange that checks it, or a wait, or nothing that reads what is protected.
+        let word = self.0.load(Ordering::Relaxed);
         (word.addr() & Word::BUSY_BIT == 0).then_some(Word::from_ptr(word))
     }
 
@@ -61,7 +60,7 @@ impl AtomicWord {
 
     #[inline(always)]
     pub(super) fn try_release(&self, from: Word, to: Word) -> bool {
-        // Ordering: Release, pairs with the Acquire in `try_acquire`, `peek`, `enter` and `try_enter`: publishes T. It learns
+        // Ordering: Release, pairs with the Acquire in `try_acquire`, `enter` and `try_enter`: publishes T. It learns
         // nothing but that the word was `from`, so no Acquire.
         self.0.compare_exchange(from.ptr(), to.ptr(), Ordering::Release, Ordering::Relaxed).is_ok()
     }
@@ -101,7 +100,7 @@ impl AtomicWord {
     #[inline]
     pub(super) fn leave(&self, word: Word) {
         debug_assert!(word.bits() & Word::BUSY_BIT == 0, "a state uses the busy bit");
-        // Ordering: Release, pairs with the Acquire in `try_enter`, `try_acquire` and `peek`. A plain store will do:
+        // Ordering: Release, pairs with the Acquire in `try_enter` and `try_acquire`. A plain store will do:
         // while the word is busy nobody else changes it.
         self.0.store(word.ptr(), Ordering::Release);
     }

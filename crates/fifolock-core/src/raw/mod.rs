@@ -105,7 +105,7 @@ impl fmt::Debug for Word {
 /// 4. the word starts as [`Word::INIT`], and changes only by a closure of `with` or a `try_…` that returned `true`;
 /// 5. `peek` and the `try_…` methods are atomic against sections and each other: while a section runs they return
 ///    `None` and `false`. A successful `try_acquire` is an acquire operation, a successful `try_release` a release
-///    operation, both read-modify-writes, and `peek` an acquire load; `guess` promises nothing.
+///    operation, both read-modify-writes; `peek` and `guess` order nothing.
 pub unsafe trait RawLock: Sized {
     /// A raw lock whose word is [`Word::INIT`].
     #[cfg(not(fifolock_loom))]
