@@ -24,7 +24,7 @@ const ROUNDS: [Round; 4] = [
             "--test-package=fifolock-conformance",
             "--features=one-platform",
             "-C=--test=one_platform",
-            "--timeout=30",
+            "--timeout=15",
         ],
         loom: false,
     },
@@ -73,6 +73,7 @@ pub(super) fn run(cx: &Context, only: Option<&str>, args: &[String]) -> Result<O
     if !goes_on {
         let _ = fs::remove_dir_all(&out);
     }
+    fs::create_dir_all(&out).or_tell("check that the target folder can be written")?;
     // What takes the time, a build after each mutant, is mostly one thread's work.
     let jobs = thread::available_parallelism().map_or(1, NonZero::get);
     for (index, round) in ROUNDS.iter().enumerate() {
