@@ -52,17 +52,7 @@ pub(crate) trait Acquisition {
     /// there is more to it.
     fn has_to_wait(section: &Self::Section<'_>, waker: &Waker) -> bool;
     /// A newcomer enters, or a queued waiter claims, if that can be.
-    #[inline(always)]
-    fn own(section: &mut Self::Section<'_>, waiter: Pin<&Waiter>, queued: bool, _wakers: &mut Self::Wakers) -> bool {
-        if !queued {
-            return Self::enter(section, waiter.place());
-        }
-        let granted = Self::is_granted(section, waiter);
-        if granted {
-            Self::claim(section, waiter);
-        }
-        granted
-    }
+    fn own(section: &mut Self::Section<'_>, waiter: Pin<&Waiter>, queued: bool, wakers: &mut Self::Wakers) -> bool;
     /// Queues a newcomer that has to wait, or gives the waker back: there are too many.
     ///
     /// # Safety
