@@ -16,7 +16,7 @@ use crate::suites::EMBASSY_STD;
 const CORE_DEPENDENCIES: &[&str] = &["critical-section", "heapless", "pin-project-lite", "spin"];
 
 /// Dependencies of builds that only the project makes.
-const CORE_TEST_CFG: &str = "cfg(fifolock_loom)";
+const CORE_TEST_CFGS: [&str; 2] = ["cfg(fifolock_loom)", "cfg(fifolock_shuttle)"];
 
 /// Features that choose an implementation: only a binary may.
 const BINARYS_CHOICE: &[(&str, &[&str])] = &[
@@ -62,7 +62,7 @@ fn strangers(package: &Value) -> Vec<&str> {
         .into_iter()
         .flatten()
         .filter(|dependency| dependency["kind"].is_null())
-        .filter(|dependency| dependency["target"] != CORE_TEST_CFG)
+        .filter(|dependency| !CORE_TEST_CFGS.iter().any(|cfg| dependency["target"] == *cfg))
         .filter_map(|dependency| dependency["name"].as_str())
         .filter(|name| !CORE_DEPENDENCIES.contains(name))
         .collect()
@@ -139,6 +139,7 @@ mod tests {
         let package = json!({ "dependencies": [
             { "name": "heapless", "kind": null, "target": null },
             { "name": "loom", "kind": null, "target": "cfg(fifolock_loom)" },
+            { "name": "shuttle", "kind": null, "target": "cfg(fifolock_shuttle)" },
             { "name": "proptest", "kind": "dev", "target": null },
             { "name": "tokio", "kind": null, "target": null },
             { "name": "libc", "kind": null, "target": "cfg(unix)" },

@@ -40,13 +40,14 @@ pub(crate) fn run(cx: &Context, _args: &[String]) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// A package's features without `default`, each with the ones that it turns on.
+/// A package's features for users, without `default`, each with the ones that it turns on.
 fn declared(package: &Value) -> Features<'_> {
     let table = package["features"].as_object();
     table
         .into_iter()
         .flatten()
-        .filter(|(name, _)| *name != "default")
+        // What begins with a bar is the project's own.
+        .filter(|(name, _)| *name != "default" && !name.starts_with('_'))
         .map(|(name, implied)| {
             let implied = implied.as_array().into_iter().flatten();
             (name.as_str(), implied.filter_map(Value::as_str).collect())
@@ -99,6 +100,7 @@ mod tests {
             "std": ["alloc", "dep:log", "other/std"],
             "alloc": [],
             "spin": [],
+            "_own": [],
         }});
         let sets = combinations(&declared(&package)).unwrap();
         // Of eight, the two with both `std` and `alloc` equal those with `std` alone.

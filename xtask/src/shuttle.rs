@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use xshell::cmd;
 
 use crate::context::{Context, Failure, OrElse as _, Outcome, Result, run_tests};
-use crate::suites::LOOM_FEATURES;
 
-/// Turns the core's atomics into shuttle's.
+/// Turn the core's atomics into shuttle's.
+pub(crate) const FEATURES: &str = "fifolock-core/_shuttle";
 pub(crate) const FLAGS: &str = "--cfg fifolock_shuttle -D warnings";
 
 /// Schedules of each program, of each scheduler: some ten seconds in all.
@@ -30,12 +30,12 @@ pub(crate) fn run(cx: &Context, args: &[String]) -> Result<Outcome> {
     }
     let sh = &cx.sh;
     let target = target_dir(cx);
-    // The library without tests has no shuttle, so `--lib`: nothing else is built.
-    let programs =
-        cmd!(sh, "cargo test -p fifolock-core --features {LOOM_FEATURES} --profile loom --lib --target-dir {target}")
-            .args(["--", "shuttle_"])
-            .env("RUSTFLAGS", FLAGS)
-            .env("FIFOLOCK_SHUTTLE_ITERATIONS", iterations.to_string());
+    let programs = cmd!(
+        sh,
+        "cargo test -p fifolock-conformance --features {FEATURES} --profile loom --test shuttle --target-dir {target}"
+    )
+    .env("RUSTFLAGS", FLAGS)
+    .env("FIFOLOCK_SHUTTLE_ITERATIONS", iterations.to_string());
     let passed = run_tests(programs)?;
     println!("shuttle: {passed} programs passed, {iterations} schedules of each by two schedulers");
     Ok(Outcome::Passed)

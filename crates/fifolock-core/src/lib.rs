@@ -39,7 +39,7 @@
 
 #[cfg(feature = "alloc")]
 extern crate alloc;
-#[cfg(all(test, any(fifolock_loom, fifolock_shuttle)))]
+#[cfg(all(test, fifolock_loom))]
 extern crate std;
 
 pub mod acquire;
@@ -57,8 +57,6 @@ pub mod platform;
 mod queue;
 pub mod raw;
 pub mod rwlock;
-#[cfg(all(test, fifolock_shuttle))]
-mod shuttle_tests;
 mod state;
 mod sync_shim;
 #[cfg(all(test, fifolock_loom))]

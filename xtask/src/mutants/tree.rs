@@ -27,7 +27,7 @@ pub(super) enum Suite {
     Core,
     /// The core's models.
     Loom,
-    /// The core's large programs.
+    /// The large programs under random schedules.
     Shuttle,
     /// One program of the conformance crate.
     Conformance(String),
@@ -108,10 +108,24 @@ impl<'a> Tree<'a> {
         cargo.current_dir(&self.root).args(["test", "--no-run", "--message-format=json-render-diagnostics", "-q"]);
         match suite {
             Suite::Core => cargo.args(["-p", "fifolock-core", "--lib", "--features", CORE_FEATURES]),
-            Suite::Loom | Suite::Shuttle => cargo
+            Suite::Loom => cargo
                 .args(["-p", "fifolock-core", "--lib", "--features", LOOM_FEATURES, "--profile", "loom"])
                 .args(["--config", QUICK])
-                .env("RUSTFLAGS", if *suite == Suite::Loom { LOOM_FLAGS } else { shuttle::FLAGS }),
+                .env("RUSTFLAGS", LOOM_FLAGS),
+            Suite::Shuttle => cargo
+                .args([
+                    "-p",
+                    "fifolock-conformance",
+                    "--test",
+                    "shuttle",
+                    "--features",
+                    shuttle::FEATURES,
+                    "--profile",
+                    "loom",
+                    "--config",
+                    QUICK,
+                ])
+                .env("RUSTFLAGS", shuttle::FLAGS),
             Suite::Conformance(program) => {
                 if program == "one_platform" {
                     cargo.args(["--features", "one-platform"]);

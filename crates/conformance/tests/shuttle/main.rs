@@ -1,27 +1,30 @@
 //! Programs that are too large for loom, under random schedules: tasks of shuttle's executor on locks over shuttle's
-//! atomics, with a clock that a task of its own moves on.
+//! atomics, with a clock that a task of its own moves on; and the same programs through the adapters whose clocks a test can
+//! set, tokio's and embassy's. (The timers of smol and async-std belong to a thread that shuttle knows nothing of.)
 //!
 //! Shuttle finds what hangs: a schedule in which everybody waits fails. It sees no weak memory; loom does that. A schedule
 //! that fails is printed, and `shuttle::replay` runs it again.
 
-extern crate std;
+#![cfg(fifolock_shuttle)]
 
 mod clock;
 mod programs;
 
+use clock::World;
 use core::future::{Future, poll_fn};
 use core::pin::Pin;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use core::task::{Context, Poll};
 use shuttle::rand::{Rng as _, thread_rng};
-use std::boxed::Box;
 use std::env;
 
 /// Runs a program under random schedules, and under those of a scheduler that looks for rare ones.
-fn explore(program: fn()) {
+fn explore<P: World>(program: fn()) {
     let iterations = env::var("FIFOLOCK_SHUTTLE_ITERATIONS").map_or(100, |number| number.parse().expect("a number"));
-    shuttle::check_random(program, iterations);
-    shuttle::check_pct(program, iterations, 3);
+    P::with(|| {
+        shuttle::check_random(program, iterations);
+        shuttle::check_pct(program, iterations, 3);
+    });
 }
 
 /// A number below `limit`, which belongs to the schedule.

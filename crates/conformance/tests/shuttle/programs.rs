@@ -1,29 +1,32 @@
 //! The programs. Each ends with locks that are free, nobody queued and no sleep armed.
 
-use super::clock::{Ticks, armed, tick};
+use super::clock::{OnEmbassy, Ticks, World};
 use super::{Inside, below, explore, give_up_after, pause};
-use crate::raw::{RawLock, SpinLock, StdLock};
-use crate::rwlock::{RwLockPolicy, RwLockUpgradableReadGuard, RwLockWriteGuard};
-use crate::{Mutex, RwLock};
-use alloc::boxed::Box;
-use alloc::sync::Arc;
-use alloc::vec::Vec;
 use core::future::{Future, poll_fn};
 use core::pin::pin;
+use core::sync::atomic::{AtomicUsize, Ordering};
 use core::task::Poll;
+use fifolock::tokio::Tokio;
+use fifolock_core::raw::{SpinLock, StdLock};
+use fifolock_core::rwlock::{RwLockPolicy, RwLockUpgradableReadGuard, RwLockWriteGuard};
+use fifolock_core::{Mutex, RwLock};
 use shuttle::future::{self, JoinHandle};
+use std::sync::Arc;
 
 const TASKS: usize = 8;
 const TICKS: u32 = 4;
 
-type TestMutex<R> = Mutex<Inside, Ticks<R>>;
-type TestRwLock<R> = RwLock<Inside, Ticks<R>>;
+type TestMutex<P> = Mutex<Inside, P>;
+type TestRwLock<P> = RwLock<Inside, P>;
+
+type OnStd = Ticks<StdLock>;
+type OnSpin = Ticks<SpinLock>;
 
 /// Runs the tasks beside the clock.
-fn run(tasks: Vec<JoinHandle<()>>) {
+fn run<P: World>(tasks: Vec<JoinHandle<()>>) {
     let clock = future::spawn(async {
         for _ in 0..TICKS {
-            tick();
+            P::tick();
             pause().await;
         }
     });
@@ -33,28 +36,28 @@ fn run(tasks: Vec<JoinHandle<()>>) {
         }
         clock.await.expect("it does not panic");
     });
-    assert_eq!(armed(), 0, "a sleep is left");
+    P::settle();
 }
 
-fn assert_free<R: RawLock + 'static>(mutex: &TestMutex<R>) {
+fn assert_free<P: World>(mutex: &TestMutex<P>) {
     let state = mutex.state();
     assert_eq!((state.locked, state.queued), (false, 0));
 }
 
-fn assert_unlocked<R: RawLock + 'static>(lock: &TestRwLock<R>) {
+fn assert_unlocked<P: World>(lock: &TestRwLock<P>) {
     let state = lock.state();
     assert_eq!((state.readers, state.upgradable, state.writer), (0, false, false));
     assert_eq!((state.waiting_readers, state.waiting_upgradable, state.waiting_writers), (0, 0, 0));
 }
 
 /// One way or another; whether it had its turn.
-async fn mutex_turn<R: RawLock + 'static>(mutex: &TestMutex<R>) -> bool {
+async fn mutex_turn<P: World>(mutex: &TestMutex<P>) -> bool {
     match below(5) {
         0 => match mutex.try_lock() {
             Ok(guard) => guard.write().await,
             Err(_) => return false,
         },
-        1 => match mutex.lock_timeout(u64::from(1 + below(TICKS))).await {
+        1 => match mutex.lock_timeout(P::ticks(1 + below(TICKS))).await {
             Ok(guard) => guard.write().await,
             Err(error) => {
                 assert!(error.is_elapsed());
@@ -75,7 +78,7 @@ async fn mutex_turn<R: RawLock + 'static>(mutex: &TestMutex<R>) -> bool {
 }
 
 /// The same for a read-write lock.
-async fn rwlock_turn<R: RawLock + 'static>(lock: &TestRwLock<R>) {
+async fn rwlock_turn<P: World>(lock: &TestRwLock<P>) {
     match below(9) {
         0 => {
             if let Ok(guard) = lock.try_read() {
@@ -83,7 +86,7 @@ async fn rwlock_turn<R: RawLock + 'static>(lock: &TestRwLock<R>) {
             }
         }
         1 => {
-            if let Ok(guard) = lock.write_timeout(u64::from(1 + below(TICKS))).await {
+            if let Ok(guard) = lock.write_timeout(P::ticks(1 + below(TICKS))).await {
                 guard.write().await;
             }
         }
@@ -93,7 +96,7 @@ async fn rwlock_turn<R: RawLock + 'static>(lock: &TestRwLock<R>) {
             }
         }
         3 => {
-            if let Ok(guard) = lock.read_timeout(u64::from(1 + below(TICKS))).await {
+            if let Ok(guard) = lock.read_timeout(P::ticks(1 + below(TICKS))).await {
                 guard.read().await;
             }
         }
@@ -122,38 +125,38 @@ async fn rwlock_turn<R: RawLock + 'static>(lock: &TestRwLock<R>) {
     }
 }
 
-fn mutex<R: RawLock + Send + Sync + 'static>() {
-    let mutex = Arc::new(TestMutex::<R>::new(Inside::default()));
-    let turns = Arc::new(core::sync::atomic::AtomicUsize::new(0));
+fn mutex<P: World>() {
+    let mutex = Arc::new(TestMutex::<P>::new(Inside::default()));
+    let turns = Arc::new(AtomicUsize::new(0));
     let tasks = (0..TASKS).map(|_| {
         let (mutex, turns) = (Arc::clone(&mutex), Arc::clone(&turns));
         future::spawn(async move {
             for _ in 0..2 {
                 if mutex_turn(&mutex).await {
-                    turns.fetch_add(1, core::sync::atomic::Ordering::Relaxed);
+                    turns.fetch_add(1, Ordering::Relaxed);
                 }
             }
         })
     });
-    run(tasks.collect());
+    run::<P>(tasks.collect());
     assert_free(&mutex);
-    let turns = turns.load(core::sync::atomic::Ordering::Relaxed);
-    assert_eq!(mutex.try_lock().expect("free").turns.load(core::sync::atomic::Ordering::Relaxed), turns);
+    let turns = turns.load(Ordering::Relaxed);
+    assert_eq!(mutex.try_lock().expect("free").turns.load(Ordering::Relaxed), turns);
 }
 
 /// K08, M5, M6: timeouts, cancellations, tries.
 #[test]
 fn shuttle_mutex() {
-    explore(mutex::<StdLock>);
+    explore::<OnStd>(mutex::<OnStd>);
 }
 
 #[test]
 fn shuttle_mutex_spin() {
-    explore(mutex::<SpinLock>);
+    explore::<OnSpin>(mutex::<OnSpin>);
 }
 
-fn rwlock<R: RawLock + Send + Sync + 'static>(policy: RwLockPolicy, max_readers: u32) {
-    let lock = Arc::new(TestRwLock::<R>::with_policy_and_max_readers(Inside::default(), policy, max_readers));
+fn rwlock<P: World>(policy: RwLockPolicy, max_readers: u32) {
+    let lock = Arc::new(TestRwLock::<P>::with_policy_and_max_readers(Inside::default(), policy, max_readers));
     let tasks = (0..TASKS).map(|_| {
         let lock = Arc::clone(&lock);
         future::spawn(async move {
@@ -162,43 +165,45 @@ fn rwlock<R: RawLock + Send + Sync + 'static>(policy: RwLockPolicy, max_readers:
             }
         })
     });
-    run(tasks.collect());
+    run::<P>(tasks.collect());
     assert_unlocked(&lock);
 }
 
 /// W, U: all operations.
 #[test]
 fn shuttle_rwlock_writer_preferring() {
-    explore(|| rwlock::<StdLock>(RwLockPolicy::WriterPreferring, 100));
+    explore::<OnStd>(|| rwlock::<OnStd>(RwLockPolicy::WriterPreferring, 100));
 }
 
 #[test]
 fn shuttle_rwlock_task_fair() {
-    explore(|| rwlock::<StdLock>(RwLockPolicy::TaskFair, 100));
+    explore::<OnStd>(|| rwlock::<OnStd>(RwLockPolicy::TaskFair, 100));
 }
 
 #[test]
 fn shuttle_rwlock_phase_fair() {
-    explore(|| rwlock::<StdLock>(RwLockPolicy::PhaseFair, 100));
+    explore::<OnStd>(|| rwlock::<OnStd>(RwLockPolicy::PhaseFair, 100));
 }
 
 /// W7: two readers at the most.
 #[test]
 fn shuttle_rwlock_with_little_room() {
-    explore(|| rwlock::<StdLock>([RwLockPolicy::WriterPreferring, RwLockPolicy::PhaseFair][below(2) as usize], 2));
+    explore::<OnStd>(|| {
+        rwlock::<OnStd>([RwLockPolicy::WriterPreferring, RwLockPolicy::PhaseFair][below(2) as usize], 2)
+    });
 }
 
 #[test]
 fn shuttle_rwlock_spin() {
-    explore(|| rwlock::<SpinLock>(RwLockPolicy::WriterPreferring, 100));
+    explore::<OnSpin>(|| rwlock::<OnSpin>(RwLockPolicy::WriterPreferring, 100));
 }
 
 /// Several locks, taken in one order; guards go to other tasks, and tasks are aborted.
 #[test]
 fn shuttle_several_locks() {
-    explore(|| {
-        let first = Arc::new(TestMutex::<StdLock>::new(Inside::default()));
-        let second = Arc::new(TestRwLock::<StdLock>::new(Inside::default()));
+    explore::<OnStd>(|| {
+        let first = Arc::new(TestMutex::<OnStd>::new(Inside::default()));
+        let second = Arc::new(TestRwLock::<OnStd>::new(Inside::default()));
         let aborted = future::spawn({
             let (first, second) = (Arc::clone(&first), Arc::clone(&second));
             async move {
@@ -224,7 +229,7 @@ fn shuttle_several_locks() {
         });
         let tasks = tasks.collect();
         aborted.abort();
-        run(tasks);
+        run::<OnStd>(tasks);
         drop(future::block_on(aborted));
         assert_free(&first);
         assert_unlocked(&second);
@@ -232,7 +237,7 @@ fn shuttle_several_locks() {
 }
 
 /// The guard is given up first: who holds a lock and asks for it again waits for itself.
-async fn rwlock_turn_after<G, R: RawLock + 'static>(guard: G, lock: &TestRwLock<R>) {
+async fn rwlock_turn_after<G, P: World>(guard: G, lock: &TestRwLock<P>) {
     drop(guard);
     rwlock_turn(lock).await;
 }
@@ -255,9 +260,9 @@ async fn join<A: Future<Output = ()>, B: Future<Output = ()>>(one: A, other: B) 
 }
 
 /// R1 to R6: tasks that wait for the same lock in two futures, and that leave one of them alone.
-fn rescue<R: RawLock + Send + Sync + 'static>() {
-    let mutex = Arc::new(TestMutex::<R>::new(Inside::default()));
-    let lock = Arc::new(TestRwLock::<R>::new(Inside::default()));
+fn rescue<P: World>() {
+    let mutex = Arc::new(TestMutex::<P>::new(Inside::default()));
+    let lock = Arc::new(TestRwLock::<P>::new(Inside::default()));
     let tasks = (0..TASKS / 2).map(|_| {
         let (mutex, lock) = (Arc::clone(&mutex), Arc::clone(&lock));
         future::spawn(async move {
@@ -281,17 +286,45 @@ fn rescue<R: RawLock + Send + Sync + 'static>() {
             }
         })
     });
-    run(tasks.collect());
+    run::<P>(tasks.collect());
     assert_free(&mutex);
     assert_unlocked(&lock);
 }
 
 #[test]
 fn shuttle_rescue() {
-    explore(rescue::<StdLock>);
+    explore::<OnStd>(rescue::<OnStd>);
 }
 
 #[test]
 fn shuttle_rescue_spin() {
-    explore(rescue::<SpinLock>);
+    explore::<OnSpin>(rescue::<OnSpin>);
 }
+
+/// The programs through an adapter, with its own timer.
+macro_rules! adapters {
+    ($($name:ident: $world:ty),+ $(,)?) => {
+        $(
+            mod $name {
+                use super::*;
+
+                #[test]
+                fn shuttle_mutex() {
+                    explore::<$world>(mutex::<$world>);
+                }
+
+                #[test]
+                fn shuttle_rwlock() {
+                    explore::<$world>(|| rwlock::<$world>(RwLockPolicy::WriterPreferring, 100));
+                }
+
+                #[test]
+                fn shuttle_rescue() {
+                    explore::<$world>(rescue::<$world>);
+                }
+            }
+        )+
+    };
+}
+
+adapters!(tokio: Tokio, embassy: OnEmbassy);
