@@ -5,8 +5,9 @@ use core::pin::Pin;
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::task::Poll;
 use core::time::Duration;
-use embassy_executor::{Executor, SendSpawner};
+use embassy_executor::{Executor, Spawner};
 use embassy_sync::blocking_mutex::raw::CriticalSectionRawMutex;
+use embassy_sync::channel::Channel;
 use embassy_sync::signal::Signal;
 use embassy_sync::waitqueue::AtomicWaker;
 use embassy_time::Instant;
@@ -26,9 +27,21 @@ async fn task(body: Body) {
     body.await;
 }
 
-/// An executor on a thread of its own, which outlives the tests.
+/// Futures on their way to a slot.
+type Bodies = Channel<CriticalSectionRawMutex, Body, SLOTS>;
+
+/// Spawns on the executor's own thread. On another one it would race with a late wake of the slot's last task: the executor
+/// marks the slot as free to take before it reads what to poll there.
+#[embassy_executor::task]
+async fn spawns(spawner: Spawner, bodies: &'static Bodies) {
+    loop {
+        spawner.spawn(task(bodies.receive().await).expect("a slot"));
+    }
+}
+
+/// The executor on a thread of its own, which outlives the tests. A program has one, as the slots are a static.
 #[derive(Clone, Copy)]
-pub struct EmbassyStd(SendSpawner);
+pub struct EmbassyStd(&'static Bodies);
 
 impl core::fmt::Debug for EmbassyStd {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
@@ -40,19 +53,23 @@ impl EmbassyStd {
     /// Starts an executor.
     #[must_use]
     pub fn start() -> Self {
-        let (sender, receiver) = mpsc::channel();
+        let bodies: &Bodies = Box::leak(Box::new(Channel::new()));
         thread::spawn(move || {
             let executor = Box::leak(Box::new(Executor::new()));
-            executor.run(|spawner| sender.send(spawner.make_send()).expect("it is waited for"));
+            executor.run(|spawner| spawner.spawn(spawns(spawner, bodies).expect("the only one")));
         });
-        Self(receiver.recv().expect("it runs"))
+        Self(bodies)
+    }
+
+    fn spawn_body(&self, body: Body) {
+        assert!(self.0.try_send(body).is_ok(), "a slot");
     }
 
     /// Runs a future as a task of the executor: only there does embassy's timer work.
     pub fn run<T: Send + 'static>(&self, future: impl Future<Output = T> + Send + 'static) -> T {
         let (sender, receiver) = mpsc::channel();
         let body = async move { sender.send(future.await).expect("it is waited for") };
-        self.0.spawn(task(Box::pin(body)).expect("a slot"));
+        self.spawn_body(Box::pin(body));
         receiver.recv().expect("no panic")
     }
 }
@@ -104,7 +121,7 @@ impl Runtime for EmbassyStd {
             .await;
             drop(body);
         };
-        self.0.spawn(task(Box::pin(body)).expect("a slot"));
+        self.spawn_body(Box::pin(body));
         Task(shared)
     }
 
