@@ -85,28 +85,24 @@ fn relative_links(text: &str) -> impl Iterator<Item = &str> {
         .filter(|link| !link.is_empty() && !link.contains(':'))
 }
 
+/// One of each workspace.
+const MANIFESTS: [&str; 7] = [
+    "Cargo.toml",
+    "xtask/nostd-check/Cargo.toml",
+    "firmware/Cargo.toml",
+    EMBASSY_STD,
+    api::MANIFEST,
+    bench::MANIFEST,
+    fuzz::MANIFEST,
+];
+
 pub(crate) fn fmt(cx: &Context, _args: &[String]) -> Result<Outcome> {
     let sh = &cx.sh;
-    let nostd = nostd::manifest(cx);
-    cmd!(sh, "cargo fmt --all --check").run().or_tell("run `cargo fmt --all`")?;
-    cmd!(sh, "cargo fmt --manifest-path {nostd} --check")
-        .run()
-        .or_tell("run `cargo fmt --manifest-path xtask/nostd-check/Cargo.toml`")?;
-    cmd!(sh, "cargo fmt --manifest-path {EMBASSY_STD} --check")
-        .run()
-        .or_tell(&format!("run `cargo fmt --manifest-path {EMBASSY_STD}`"))?;
-    let public_api = api::MANIFEST;
-    cmd!(sh, "cargo fmt --manifest-path {public_api} --check")
-        .run()
-        .or_tell(&format!("run `cargo fmt --manifest-path {public_api}`"))?;
-    let bench = bench::MANIFEST;
-    cmd!(sh, "cargo fmt --manifest-path {bench} --all --check")
-        .run()
-        .or_tell(&format!("run `cargo fmt --manifest-path {bench} --all`"))?;
-    let fuzz = fuzz::MANIFEST;
-    cmd!(sh, "cargo fmt --manifest-path {fuzz} --check")
-        .run()
-        .or_tell(&format!("run `cargo fmt --manifest-path {fuzz}`"))?;
+    for manifest in MANIFESTS {
+        cmd!(sh, "cargo fmt --manifest-path {manifest} --all --check")
+            .run()
+            .or_tell(&format!("run `cargo fmt --manifest-path {manifest} --all`"))?;
+    }
     Ok(Outcome::Passed)
 }
 
@@ -226,7 +222,31 @@ pub(crate) fn is_published(package: &serde_json::Value) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
+
+    #[test]
+    fn each_workspace_is_formatted() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("in the workspace");
+        let folders = |of: &Path| -> Vec<_> {
+            of.read_dir().unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()).collect()
+        };
+        let top = folders(root).into_iter().filter(|folder| !folder.ends_with("target"));
+        let manifests = top.flat_map(|folder| [folders(&folder), vec![folder]].concat()).chain([root.to_owned()]);
+        let mut workspaces: Vec<_> = manifests
+            .map(|folder| folder.join("Cargo.toml"))
+            .filter(|manifest| {
+                fs::read_to_string(manifest)
+                    .is_ok_and(|text| text.contains("\n[workspace") || text.starts_with("[workspace"))
+            })
+            .map(|manifest| manifest.strip_prefix(root).unwrap().to_str().unwrap().to_owned())
+            .collect();
+        workspaces.sort();
+        let mut listed = MANIFESTS.to_vec();
+        listed.sort_unstable();
+        assert_eq!(listed, workspaces);
+    }
 
     #[test]
     fn the_test_command_is_found_where_it_counts() {

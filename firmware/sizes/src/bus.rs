@@ -49,6 +49,47 @@ impl Log {
     }
 }
 
+/// What the sensor's values are made into.
+#[derive(Debug)]
+pub struct Settings {
+    gain: u16,
+    offset: u16,
+}
+
+impl Settings {
+    #[expect(clippy::new_without_default, reason = "it is made in constants")]
+    pub const fn new() -> Self {
+        Self { gain: 1, offset: 0 }
+    }
+
+    #[inline(never)]
+    pub fn adjust(&mut self, value: u32) {
+        self.offset = self.offset.wrapping_add(self.gain) ^ value as u16;
+    }
+}
+
+/// How much was done, and the most at once.
+#[derive(Debug)]
+pub struct Counters {
+    sum: u32,
+    most: u32,
+    times: u8,
+}
+
+impl Counters {
+    #[expect(clippy::new_without_default, reason = "it is made in constants")]
+    pub const fn new() -> Self {
+        Self { sum: 0, most: 0, times: 0 }
+    }
+
+    #[inline(never)]
+    pub fn count(&mut self, value: u32) {
+        self.sum = self.sum.wrapping_add(value);
+        self.most = self.most.max(value);
+        self.times = self.times.wrapping_add(1);
+    }
+}
+
 static TAKEN: AtomicU32 = AtomicU32::new(0);
 
 /// A turn was taken. All of the program runs in one executor, so nobody comes in between.
@@ -64,7 +105,7 @@ pub fn end_if_done() {
     }
 }
 
-/// The program with three places, or six: `bus!(3, |mutex| expression)`. The expression is pasted at each place; it
+/// The program with three places, six, or twelve: `bus!(3, |mutex| expression)`. The expression is pasted at each place; it
 /// acquires, or gives up this turn. A `Mutex<Raw, T>` must be in scope.
 #[macro_export]
 macro_rules! bus {
@@ -141,6 +182,11 @@ macro_rules! bus {
     (@log 6) => {
         static LOG: Mutex<$crate::Raw, $crate::bus::Log> = Mutex::new($crate::bus::Log::new());
     };
+    (@log 12) => {
+        $crate::bus!(@log 6);
+        static SETTINGS: Mutex<$crate::Raw, $crate::bus::Settings> = Mutex::new($crate::bus::Settings::new());
+        static COUNTERS: Mutex<$crate::Raw, $crate::bus::Counters> = Mutex::new($crate::bus::Counters::new());
+    };
     (@write 3, $line:expr, $mutex:ident, $lock:expr) => {
         let _ = $line;
     };
@@ -150,5 +196,17 @@ macro_rules! bus {
         let mut log = $lock;
         log.write(line);
         drop(log);
+    };
+    (@write 12, $line:expr, $mutex:ident, $lock:expr) => {
+        let value = $line;
+        $crate::bus!(@write 6, value, $mutex, $lock);
+        let $mutex = &SETTINGS;
+        let mut settings = $lock;
+        settings.adjust(value);
+        drop(settings);
+        let $mutex = &COUNTERS;
+        let mut counters = $lock;
+        counters.count(value);
+        drop(counters);
     };
 }

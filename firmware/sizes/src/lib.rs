@@ -1,8 +1,9 @@
 //! The programs whose size is measured.
 //!
 //! - [`program!`]: three tasks of one kind take turns, and one looks in without waiting. A lock is taken at one place.
-//! - [`bus!`]: three tasks, each with code of its own, share a bus. A lock is taken at three places; in its longer form
-//!   each task also writes into a log behind a second lock, and locks are taken at six places, over two kinds of data.
+//! - [`bus!`]: three tasks, each with code of its own, share a bus. A lock is taken at three places. In a longer
+//!   form each task also writes into a log behind a second lock: six places, two kinds of data. In the longest it adjusts
+//!   settings and counts, too, behind locks of their own: twelve places, four kinds of data.
 //!
 //! They print without formatting and panic without a message, as small firmware does.
 

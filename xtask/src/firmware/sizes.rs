@@ -17,8 +17,12 @@ const BEGIN: &str = "<!-- What follows is written by `cargo xtask firmware --siz
 const END: &str = "<!-- Here ends what `cargo xtask firmware --sizes` writes. -->";
 
 /// The programs: what each does, and what its images' names end in.
-const PROGRAMS: [(&str, &str); 3] =
-    [("one place, and a `try_lock`", ""), ("three places", "_3"), ("six places, two kinds of data", "_6")];
+const PROGRAMS: [(&str, &str); 4] = [
+    ("one place, and a `try_lock`", ""),
+    ("three places", "_3"),
+    ("six places, two kinds of data", "_6"),
+    ("twelve places, four kinds of data", "_12"),
+];
 
 /// Their forms: how they lock, and how the images' names go on after the mutex.
 const FORMS: [(&str, &str); 2] = [("`lock`", ""), ("timeouts", "_timeout")];
@@ -30,9 +34,10 @@ const MUTEXES: [(&str, &str); 2] = [("fifolock", "fifolock"), ("embassy-sync", "
 const PROSE: &str = "\
 Programs without a lock, with fifolock's mutex, and with embassy-sync's; what differs is the lock's. Three tasks of one kind
 take turns and another looks in with `try_lock` (one place in the code to lock), or three tasks with code of their own share a
-bus (three places), or each of these also writes into a log behind a second mutex (six places, two kinds of data). With
-timeouts it is `lock_timeout`, and embassy-time's `with_timeout` around `lock`. Raw mutex: `CriticalSectionRawMutex`;
-`opt-level = \"s\"`, LTO, no messages.
+bus (three places), or each of these also writes into a log behind a second mutex (six places, two kinds of data), adjusts
+settings behind a third, and counts behind a fourth (twelve places, four kinds of data). With timeouts it is
+`lock_timeout`, and embassy-time's `with_timeout` around `lock`. Raw mutex: `CriticalSectionRawMutex`; `opt-level = \"s\"`,
+LTO, no messages.
 
 fifolock's share has a part that comes once, and a smaller one for each place that locks. embassy-sync's comes with each
 place: its `lock` is an `async fn` that is compiled where it is awaited, and there is little to share, since its mutex is a
@@ -136,18 +141,48 @@ fn programs(firmware: &Firmware, board: &Board, over: &mut Vec<String>) -> Resul
             }
         }
     }
-    text.push_str("\nBytes of flash that come once, and that come with each place (a line through three places and six; where little comes\nonce it may fall below zero):\n\n");
+    text.push_str("\nBytes of flash that come once, and that come with each place (a line through three places and twelve; where little\ncomes once it may fall below zero):\n\n");
     text.push_str("| form | mutex | once | each place |\n|---|---|--:|--:|\n");
+    let mut limits = Vec::new();
     for ((how, _), added) in FORMS.into_iter().zip(added) {
-        for ((name, _), [.., three, six]) in MUTEXES.into_iter().zip(added) {
-            let each = (six - three) as f64 / 3.0;
-            let _ = writeln!(text, "| {how} | {name} | {:.0} | {each:.0} |", three as f64 - 3.0 * each);
+        let lines = added.map(|[_, three, _, twelve]| Line::through((3, three), (12, twelve)));
+        for ((name, _), Line { once, each }) in MUTEXES.into_iter().zip(lines) {
+            let _ = writeln!(text, "| {how} | {name} | {once:.0} | {each:.0} |");
         }
+        limits.push(match lines[0].falls_below(lines[1].times(FLASH_RATIO_MAX)) {
+            Some(places) => format!("with {how} from {places} places on"),
+            None => format!("with {how} for no number of places"),
+        });
     }
+    let _ = writeln!(text, "\nBy these lines {FLASH_RATIO_MAX} times is kept {}.", limits.join(", and "));
     for (form, (how, middle)) in FORMS.into_iter().enumerate() {
         text.push_str(&functions(firmware, board, how, &format!("fifolock{middle}"), added[form][0][0])?);
     }
     Ok(text)
+}
+
+/// What a mutex adds, by the number of places.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    once: f64,
+    each: f64,
+}
+
+impl Line {
+    fn through((x, y): (i64, i64), (x2, y2): (i64, i64)) -> Self {
+        let each = (y2 - y) as f64 / (x2 - x) as f64;
+        Self { once: y as f64 - x as f64 * each, each }
+    }
+
+    fn times(self, factor: f64) -> Self {
+        Self { once: self.once * factor, each: self.each * factor }
+    }
+
+    /// From how many places on it is no more than another one.
+    fn falls_below(self, other: Self) -> Option<u64> {
+        let gains = other.each - self.each;
+        (gains > 0.0).then(|| ((self.once - other.once) / gains).ceil().max(1.0) as u64)
+    }
 }
 
 /// Which functions an image of ours has for the lock: a line of text.
@@ -265,6 +300,16 @@ mod tests {
         let twice = replace_part(&more, "new\n").unwrap();
         assert!(twice.contains("new") && !twice.contains("old") && twice.ends_with("## More\n"), "{twice}");
         assert!(replace_part(&format!("# Page\n{BEGIN}\n"), "x").is_err());
+    }
+
+    #[test]
+    fn a_line_falls_below_another_where_it_gains() {
+        let line = Line::through((3, 130), (12, 220));
+        assert_eq!((line.once, line.each), (100.0, 10.0));
+        let other = Line { once: 0.0, each: 10.0 };
+        assert_eq!(line.falls_below(other.times(1.5)), Some(20));
+        assert_eq!(line.falls_below(other), None);
+        assert_eq!(other.falls_below(other.times(1.5)), Some(1));
     }
 
     #[test]

@@ -9,9 +9,9 @@ use core::future::poll_fn;
 use core::pin::pin;
 use core::task::Poll;
 
-use board::interrupt::{self, Spare};
 #[cfg(target_arch = "riscv32")]
 use board::executors::{self, InterruptExecutor};
+use board::interrupt::{self, Spare};
 #[cfg(target_arch = "arm")]
 use embassy_executor::InterruptExecutor;
 use embassy_executor::{SendSpawner, Spawner};

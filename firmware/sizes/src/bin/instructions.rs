@@ -41,10 +41,7 @@ macro_rules! rows {
             black_box(&MUTEX);
         });
         let print = |what: &str, instructions: usize| number(what, instructions - empty);
-        print(
-            concat!("`lock` and unlock, free/", $name),
-            count(|| *ready(pin!(black_box(&MUTEX).lock())) += 1),
-        );
+        print(concat!("`lock` and unlock, free/", $name), count(|| *ready(pin!(black_box(&MUTEX).lock())) += 1));
         print(
             concat!("`try_lock` and unlock, free/", $name),
             count(|| *black_box(&MUTEX).try_lock().ok().expect("free") += 1),
@@ -67,10 +64,7 @@ macro_rules! rows {
                 black_box(*ready(pin!(black_box(&RWLOCK).read())));
             }),
         );
-        print(
-            concat!("`write` and unlock, free/", $name),
-            count(|| *ready(pin!(black_box(&RWLOCK).write())) += 1),
-        );
+        print(concat!("`write` and unlock, free/", $name), count(|| *ready(pin!(black_box(&RWLOCK).write())) += 1));
     }};
 }
 
