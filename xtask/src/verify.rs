@@ -5,7 +5,7 @@ use crate::{COMMANDS, Step, run_steps};
 
 /// Which commands, with which arguments, and in which order. To add a part, add a line.
 const VERIFY: &[(&str, &[&str])] = &[
-    ("loom", &["--preemptions", "4"]),
+    ("loom", &["--preemptions", "5"]),
     ("shuttle", &["50000"]),
     ("model", &[]),
     ("sanitize", &["address"]),
