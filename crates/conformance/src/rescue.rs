@@ -58,6 +58,7 @@ rules! { ($) rescue_rules in rescue where Platform:
     r6_children_polled_in_one_order_keep_theirs,
     r6_children_polled_in_another_order_each_round_are_all_served,
     r7_a_bystander_has_its_turn,
+    r1_a_reader_of_a_later_chunk_robs_nobody,
     r8_one_among_many_is_found,
     r8_none_among_many_is_seen_and_that_is_that,
     r8_the_looks_of_two_tasks_find_both,

@@ -1,9 +1,16 @@
 //! Many unclaimed readers (R8): a poll looks at all, in bounded sections.
 
 use super::fixture::{Actor, Fixture, Form, Hidden, NOTES, Op, Target, each_policy};
+use crate::tools::{Hooks, Task, hook};
+use core::cell::{Cell, RefCell};
+use fifolock_core::RwLock;
 use fifolock_core::platform::Platform;
 use fifolock_core::rwlock::RwLockPolicy::PhaseFair;
+use std::rc::Rc;
+use std::sync::Arc;
 
+/// The most readers that one section grants.
+const CHUNK: usize = 32;
 /// The most unclaimed readers that one poll looks at.
 const POLL: usize = 1024;
 
@@ -212,4 +219,41 @@ pub(super) fn r8_a_look_that_was_interrupted_begins_anew<P: Platform>() {
         drop((waits, before));
         fixture.assert_free();
     }
+}
+
+/// A reader of a batch whose share is reserved is about to be granted: it leaves the grants of its task alone.
+pub(super) fn r1_a_reader_of_a_later_chunk_robs_nobody<P: Platform>() {
+    #[allow(clippy::arc_with_non_send_sync, reason = "some platforms' locks stay on one thread")]
+    let lock = &Arc::new(RwLock::<u32, P>::new(0));
+    let read = || Box::pin(Arc::clone(lock).read_owned());
+    let held = lock.try_write().expect("free");
+    let (task, polls) = (Rc::new(Actor::new()), Rc::new(Cell::new(0)));
+    let late = Rc::new(RefCell::new(read()));
+    // Called between the sections: polled by the task's other future, it may be.
+    let between = {
+        let (task, late, polls) = (Rc::clone(&task), Rc::clone(&late), Rc::clone(&polls));
+        move || {
+            for _ in 0..NOTES + 2 {
+                task.pending(&mut *late.borrow_mut());
+                polls.set(polls.get() + 1);
+            }
+        }
+    };
+    let mut first = read();
+    task.pending(&mut first);
+    let mut woken = Task::with_hooks(read(), Hooks { on_wake: hook(between), ..Hooks::default() });
+    woken.pending();
+    let others = Actor::many(CHUNK - 2);
+    let mut rest: Vec<_> = others.iter().map(|other| other.queue(read())).collect();
+    task.pending(&mut *late.borrow_mut());
+    drop(held);
+    assert_eq!(polls.get(), NOTES + 2);
+    // No note has woken it: its two grants have.
+    assert_eq!(task.woken(), 2);
+    drop((task.ready(&mut first), task.ready(&mut *late.borrow_mut())));
+    drop(woken.ready());
+    for (other, reader) in others.iter().zip(&mut rest) {
+        drop(other.ready(reader));
+    }
+    assert!(lock.try_write().is_ok());
 }

@@ -387,7 +387,7 @@ impl<C: BorrowMut<Counts>> RwState<C> {
     /// Whether a waiting reader has a share reserved, and is about to be marked.
     #[inline(always)]
     pub(crate) fn has_share_reserved(&self, ticket: u32) -> bool {
-        self.is_of_window(ticket) && self.counts().reserved == self.counts().window && self.counts().reserved > 0
+        self.is_of_window(ticket) && self.counts().reserved == self.counts().window
     }
 
     #[inline(always)]
