@@ -1,6 +1,7 @@
 //! The rules of time that need a clock which tells how it is used, calls back, or panics: T1, T2, T4, contract K2 and
 //! K10, the kind of fault K13, and the scenario H06 (e).
 
+use crate::rescue::fixture::{Actor, NOTES};
 use crate::time::fixture::{self, Fixture, Guard, State, Waiting, assert_armed, assert_elapsed, ms};
 use crate::tools::clock::{ManualTimer, Use, forbid_clock, on_next, uses};
 use crate::tools::{Slot, Task, panics};
@@ -19,6 +20,7 @@ crate::rules! { ($) time_foreign_rules in time_foreign where ManualTimer:
     t2_a_lock_that_becomes_free_while_the_clock_is_read_is_taken,
     t4_a_grant_while_the_sleep_is_polled_wins,
     t4_a_grant_while_the_sleep_is_polled_comes_before_the_next,
+    t4_a_grant_while_the_sleep_is_polled_is_claimed_for_good,
     t4_a_grant_while_a_pending_sleep_is_polled_is_kept,
     t4_a_grant_while_the_sleep_is_made_wins,
     k2_the_clock_may_use_the_lock,
@@ -161,6 +163,26 @@ fn t4_a_grant_while_the_sleep_is_polled_comes_before_the_next<P: ManualTimer>() 
         drop(guard);
         assert_eq!(next.wakes(), 1);
         drop(next.ready());
+        f.assert_free();
+    });
+}
+
+/// The lock doesn't take the owner for one that was granted and has yet to claim: its task may wait for it again.
+fn t4_a_grant_while_the_sleep_is_polled_is_claimed_for_good<P: ManualTimer>() {
+    Fixture::<P>::every_exclusive(|f| {
+        let task = Actor::new();
+        let held = f.hold();
+        let mut waiting = f.timed(ms(10));
+        task.pending(&mut waiting);
+        P::advance(ms(10));
+        release_on_next(Use::Poll, held);
+        let guard = task.ready(&mut waiting).expect("it was granted, if late");
+        let mut second = f.plain();
+        for _ in 0..NOTES + 2 {
+            task.pending(&mut second);
+        }
+        drop(guard);
+        drop(task.ready(&mut second));
         f.assert_free();
     });
 }

@@ -470,6 +470,9 @@ pub(crate) fn check<S: Subject>(beside: &'static [Beside], ops: [Op; 2]) {
             rest.guards.extend(ended.guards);
             rest.waiting.extend(ended.waiting);
         }
+        if beside.is_empty() && matches!(ops, [Op::Try(_), Op::Look]) {
+            assert_eq!(rest.guards.len(), 1, "a look keeps a try out");
+        }
         settle(&lock, rest);
     });
 }

@@ -194,6 +194,7 @@ pairs! { RwLock:
     fn loom_k20_release_of_a_write_against_look: [], Release(Write), Look;
     fn loom_k20_try_against_timeout: [Held(Read), Behind(Read)], Try(Read), Expire(Write);
     fn loom_k20_try_against_look: [], Try(Write), Look;
+    fn loom_u1_try_upgradable_against_a_look: [], Try(Upgradable), Look;
     fn loom_k20_timeout_against_look: [Held(Read), Behind(Read)], Expire(Write), Look;
     fn loom_k20_downgrade_against_look: [], Convert(Write, To::Read), Look;
     fn loom_k20_downgrade_to_upgradable_against_look: [], Convert(Write, To::Upgradable), Look;
