@@ -347,6 +347,27 @@ where
     assert_eq!(*mutex.try_lock().expect("free"), ["holder", "parked"]);
 }
 
+/// A wait takes the thread's token, whoever it was meant for.
+fn m11_an_unpark_from_before_the_wait_is_given_back<P: Platform>()
+where
+    P::Raw: Send + Sync,
+{
+    let mutex = Mutex::<_, P>::new(());
+    thread::scope(|scope| {
+        let guard = mutex.try_lock().expect("free");
+        let waits = scope.spawn(|| {
+            thread::current().unpark();
+            drop(mutex.blocking_lock());
+            let start = Instant::now();
+            thread::park_timeout(TOO_LONG);
+            start.elapsed() < TOO_LONG
+        });
+        until("it queues", || mutex.queued() == 1);
+        drop(guard);
+        assert!(waits.join().expect("no panic"), "the wait has kept the token");
+    });
+}
+
 fn m11_readers_and_writers_may_be_threads<P: Platform>()
 where
     P::Raw: Send + Sync,
@@ -466,6 +487,7 @@ macro_rules! rules_with_threads {
                     k7_a_guard_may_be_dropped_elsewhere,
                     m11_threads_and_tasks_are_served_in_one_order,
                     m11_a_parked_thread_is_not_served_by_a_stray_unpark,
+                    m11_an_unpark_from_before_the_wait_is_given_back,
                     m11_readers_and_writers_may_be_threads,
                 }
             }
