@@ -70,9 +70,10 @@ pub(crate) fn listed(cx: &Context, rules: &[String]) -> Result<(Vec<String>, Str
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Explained {
-    /// Only of an ordering: the file it is in, and what it is weakened to.
+    /// The file that it is in.
     #[serde(default)]
     file: String,
+    /// Only of an ordering: what it is weakened to.
     #[serde(default)]
     to: String,
     /// Of an ordering the line, of a mutant its name.

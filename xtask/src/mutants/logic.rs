@@ -140,7 +140,7 @@ pub(super) fn run(cx: &Context, only: Option<&str>, args: &[String]) -> Result<O
             .or_tell("check that the target folder can be written")?;
         live.extend(outcomes(&out, "missed.txt"));
         live.retain(|name| !caught.contains(name));
-        println!("mutants: {} live, {} caught", live.len(), caught.len());
+        println!("mutants: {} live", live.len());
         if live.is_empty() {
             break;
         }
