@@ -1,9 +1,10 @@
 //! The future of every lock operation.
 
 use crate::diagnostics::Place;
+use crate::error::TryLockError;
 use crate::platform::Platform;
 use crate::queue::{Waiter, polled_after_ready};
-use crate::timeout::{Limited, Outcome};
+use crate::wait;
 use core::fmt;
 use core::future::Future;
 use core::hint::unreachable_unchecked;
@@ -21,34 +22,31 @@ pub trait Request: sealed::Operations {}
 impl<R: sealed::Operations> Request for R {}
 
 pub(crate) mod sealed {
-    use super::{Context, Pin, Place, Platform, Poll, Waiter};
+    use super::{Pin, Place, Platform, Waiter};
     use crate::error::LockKind;
-    use crate::timeout::{Limited, Outcome};
+    use crate::wait::{self, Acquisition};
 
-    /// The lock's algorithm, as a request sees it.
+    /// The lock and the side of it that a request is for.
     #[allow(unnameable_types, reason = "sealed")]
     pub trait Operations: Sized {
-        /// What the operation ends in.
+        /// The guard that the operation ends in.
         type Guard;
         /// The lock's platform.
         type Platform: Platform;
-        /// What an error says it waited for.
+        /// The name of the lock in errors.
         const KIND: LockKind;
+        /// The algorithm that acquires it.
+        type Lock<'a>: Acquisition
+        where
+            Self: 'a;
 
-        /// One attempt, of a call at `place`. `true`: the caller owns what was requested.
-        fn try_now(&self, place: Place) -> bool;
-        /// `Ready`: the caller owns what was requested.
-        fn poll(&self, waiter: Pin<&Waiter>, cx: &mut Context<'_>) -> Poll<()>;
-        /// As `poll`, and polls a sleep while the caller has to wait.
-        fn poll_limited<M: Limited>(
-            &self,
-            waiter: Pin<&Waiter>,
-            limit: &M,
-            sleep: Pin<&mut Option<M::Sleep>>,
-            cx: &mut Context<'_>,
-        ) -> Poll<Outcome>;
-        /// The waiter leaves; what it was granted is passed on.
-        fn leave(&self, waiter: Pin<&Waiter>);
+        /// The lock that the request is for.
+        fn lock(&self) -> Self::Lock<'_>;
+        /// The future is dropped, or gives up: its waiter leaves, and a grant that it has not claimed is passed on.
+        #[inline(always)]
+        fn abandon(&self, waiter: Pin<&Waiter>) {
+            wait::leave(&self.lock(), waiter);
+        }
         /// Wraps what the caller owns, by the call at `place` that acquired it.
         ///
         /// # Safety
@@ -104,7 +102,7 @@ impl<R: Request> Acquire<R> {
     fn leave(self: Pin<&Self>) {
         let this = self.project_ref();
         if let Some(request) = this.request {
-            request.leave(this.waiter);
+            request.abandon(this.waiter);
         }
     }
 
@@ -118,7 +116,7 @@ impl<R: Request> Acquire<R> {
     ///
     /// The caller has just become the owner of what was requested, through this request; the waiter is done.
     #[inline(always)]
-    unsafe fn guard(self: Pin<&mut Self>) -> R::Guard {
+    pub(crate) unsafe fn guard(self: Pin<&mut Self>) -> R::Guard {
         let this = self.project();
         match this.request.take() {
             // SAFETY: the caller owns it, as it promises.
@@ -128,25 +126,20 @@ impl<R: Request> Acquire<R> {
         }
     }
 
-    /// Polls it, and while it has to wait its sleep. The outcome is an error if it is not `Owner`. It must not be polled again after `Ready`, of either kind.
+    /// The request and its waiter.
     #[inline(always)]
-    pub(crate) fn poll_limited<M: Limited>(
-        mut self: Pin<&mut Self>,
-        limit: &M,
-        sleep: Pin<&mut Option<M::Sleep>>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Result<R::Guard, Outcome>> {
-        let this = self.as_ref().project_ref();
-        let outcome = match this.request {
-            Some(request) => ready!(request.poll_limited(this.waiter, limit, sleep, cx)),
+    pub(crate) fn parts(self: Pin<&Self>) -> (&R, Pin<&Waiter>) {
+        let this = self.project_ref();
+        match this.request {
+            Some(request) => (request, this.waiter),
             None => polled_after_ready(),
-        };
-        if outcome == Outcome::Owner {
-            // SAFETY: `poll_limited` said so.
-            return Poll::Ready(Ok(unsafe { self.guard() }));
         }
-        *self.as_mut().project().request = None;
-        Poll::Ready(Err(outcome))
+    }
+
+    /// The operation has ended without a guard, and its waiter is done.
+    #[inline(always)]
+    pub(crate) fn end(self: Pin<&mut Self>) {
+        *self.project().request = None;
     }
 
     /// Ends the wait without the lock: what it was granted is passed on. It must not be polled afterwards.
@@ -161,11 +154,8 @@ impl<R: Request> Future for Acquire<R> {
 
     #[inline(always)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = self.as_ref().project_ref();
-        match this.request {
-            Some(request) => ready!(request.poll(this.waiter, cx)),
-            None => polled_after_ready(),
-        }
+        let (request, waiter) = self.as_ref().parts();
+        ready!(wait::poll::<_, R::Platform>(&request.lock(), waiter, cx));
         // SAFETY: `poll` said so.
         Poll::Ready(unsafe { self.guard() })
     }
@@ -174,5 +164,18 @@ impl<R: Request> Future for Acquire<R> {
 impl<R: Request> fmt::Debug for Acquire<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Acquire").field("waits_for", &R::KIND).finish_non_exhaustive()
+    }
+}
+
+/// One attempt, for any request.
+#[inline(always)]
+#[cfg_attr(feature = "diagnostics", track_caller)]
+pub(crate) fn try_now<R: sealed::Operations>(request: R) -> Result<R::Guard, TryLockError> {
+    let place = Place::here();
+    if wait::try_acquire(&request.lock(), place) {
+        // SAFETY: `try_acquire` said that the caller owns it.
+        Ok(unsafe { request.into_guard(place) })
+    } else {
+        Err(TryLockError(()))
     }
 }

@@ -54,6 +54,12 @@ pub mod error;
 pub mod mutex;
 mod permit;
 pub mod platform;
+#[allow(
+    unnameable_types,
+    unreachable_pub,
+    missing_debug_implementations,
+    reason = "its types stand behind a sealed trait"
+)]
 mod queue;
 pub mod raw;
 pub mod rwlock;
@@ -63,7 +69,19 @@ mod sync_shim;
 mod test_tools;
 pub mod timeout;
 pub mod until;
+#[allow(
+    unnameable_types,
+    unreachable_pub,
+    missing_debug_implementations,
+    reason = "its types stand behind a sealed trait"
+)]
 mod wait;
+#[allow(
+    unnameable_types,
+    unreachable_pub,
+    missing_debug_implementations,
+    reason = "its types stand behind a sealed trait"
+)]
 mod wake;
 
 #[doc(inline)]

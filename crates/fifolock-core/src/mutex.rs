@@ -98,6 +98,12 @@ mod guard;
 mod handle;
 #[cfg(all(feature = "alloc", target_has_atomic = "ptr"))]
 mod owned;
+#[allow(
+    unnameable_types,
+    unreachable_pub,
+    missing_debug_implementations,
+    reason = "its types stand behind a sealed trait"
+)]
 mod raw;
 #[cfg(test)]
 mod tests;
@@ -115,17 +121,15 @@ use crate::diagnostics::Place;
 use crate::error::{LockKind, TimeoutError, TryLockError};
 use crate::permit::{Permit, Release};
 use crate::platform::{Platform, Timer};
-use crate::queue::Waiter;
 use crate::sync_shim::const_fn;
-use crate::timeout::{self, Deadline, Limited, Outcome, Timeout};
+use crate::timeout::{Deadline, Timeout};
 use crate::until::Until;
-use crate::wait::{self, Acquisition};
+use crate::wait::Acquisition;
 use core::cell::UnsafeCell;
 use core::fmt;
 use core::future::Future;
-use core::pin::Pin;
 use core::ptr;
-use core::task::{Context, Poll};
+
 use handle::MutexHandle;
 use raw::RawMutex;
 
@@ -256,7 +260,7 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn try_lock(&self) -> Result<MutexGuard<'_, T, P>, TryLockError> {
-        try_now(Locking(self))
+        crate::acquire::try_now(Locking(self))
     }
 
     /// Locks the mutex, unless the other future is ready first.
@@ -495,19 +499,6 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     }
 }
 
-/// One attempt, for any request.
-#[inline(always)]
-#[cfg_attr(feature = "diagnostics", track_caller)]
-pub(crate) fn try_now<R: Operations>(request: R) -> Result<R::Guard, TryLockError> {
-    let place = Place::here();
-    if request.try_now(place) {
-        // SAFETY: `try_now` said that the caller owns it.
-        Ok(unsafe { request.into_guard(place) })
-    } else {
-        Err(TryLockError(()))
-    }
-}
-
 impl<T, P: Platform> From<T> for Mutex<T, P> {
     fn from(value: T) -> Self {
         Self::new(value)
@@ -558,30 +549,14 @@ impl<L: MutexHandle> Operations for Locking<L> {
     type Platform = L::Platform;
     const KIND: LockKind = LockKind::Mutex;
 
-    #[inline(always)]
-    fn try_now(&self, place: Place) -> bool {
-        wait::try_acquire(self.0.raw(), place)
-    }
+    type Lock<'a>
+        = &'a RawMutex<<L::Platform as Platform>::Raw>
+    where
+        L: 'a;
 
     #[inline(always)]
-    fn poll(&self, waiter: Pin<&Waiter>, cx: &mut Context<'_>) -> Poll<()> {
-        wait::poll(self.0.raw(), waiter, cx)
-    }
-
-    #[inline(always)]
-    fn poll_limited<M: Limited>(
-        &self,
-        waiter: Pin<&Waiter>,
-        limit: &M,
-        sleep: Pin<&mut Option<M::Sleep>>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Outcome> {
-        timeout::poll_limited(self.0.raw(), waiter, limit, sleep, cx)
-    }
-
-    #[inline(always)]
-    fn leave(&self, waiter: Pin<&Waiter>) {
-        wait::leave(self.0.raw(), waiter);
+    fn lock(&self) -> Self::Lock<'_> {
+        self.0.raw()
     }
 
     #[inline(always)]

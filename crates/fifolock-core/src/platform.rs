@@ -10,6 +10,10 @@ use core::time;
 pub trait Platform: 'static {
     /// The raw lock of this platform's locks.
     type Raw: RawLock;
+
+    /// Whether the locks [rescue](crate::mutex#rescue) a task that waits for itself. Without it, none of the rescue's code
+    /// is compiled in, and such a task waits until its granted future is polled or dropped.
+    const RESCUE: bool = true;
 }
 
 /// A platform with a clock and a timer: its locks have the `…_timeout` and `…_deadline` methods.

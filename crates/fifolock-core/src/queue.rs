@@ -35,10 +35,10 @@
 mod granted;
 mod waiter;
 
-pub(crate) use granted::{Found, GrantedSet, Look, NO_GRANTS, find_granted, next_grant};
-#[allow(unreachable_pub, reason = "a parameter of a sealed trait")]
-pub use waiter::Waiter;
-pub(crate) use waiter::{Kind, Node, Stage};
+pub use granted::{Found, Look};
+pub(crate) use granted::{GrantedSet, NO_GRANTS, find_granted, next_grant};
+pub(crate) use waiter::Stage;
+pub use waiter::{Kind, Node, Waiter};
 
 use waiter::{GRANTED, Links, Numbers, Slot, WAITING};
 

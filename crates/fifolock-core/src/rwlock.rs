@@ -98,6 +98,12 @@ mod guard;
 mod handle;
 #[cfg(all(feature = "alloc", target_has_atomic = "ptr"))]
 mod owned;
+#[allow(
+    unnameable_types,
+    unreachable_pub,
+    missing_debug_implementations,
+    reason = "its types stand behind a sealed trait"
+)]
 mod raw;
 mod read_guard;
 mod request;
@@ -129,11 +135,11 @@ pub use upgradable_owned::{
 };
 
 use crate::acquire::Acquire;
+use crate::acquire::try_now;
 #[cfg(feature = "diagnostics")]
 use crate::diagnostics::LockReport;
 use crate::diagnostics::Place;
 use crate::error::{TimeoutError, TryLockError};
-use crate::mutex::try_now;
 use crate::platform::{Platform, Timer};
 use crate::sync_shim::const_fn;
 use crate::timeout::{Deadline, Timeout};

@@ -3,7 +3,7 @@
 use crate::acquire::{Acquire, Request};
 use crate::diagnostics::Place;
 use crate::error::TimeoutError;
-use crate::platform::Timer;
+use crate::platform::{Platform, Timer};
 use crate::queue::{Stage, Waiter};
 use crate::wait::{self, Acquisition};
 use core::fmt;
@@ -32,7 +32,16 @@ impl<R: Request, M: Limited> Timed<R, M> {
     #[inline(always)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<R::Guard, Outcome>> {
         let mut this = self.project();
-        let outcome = ready!(this.acquire.poll_limited(this.limit, this.sleep.as_mut(), cx));
+        let (request, waiter) = this.acquire.as_ref().parts();
+        let outcome =
+            ready!(poll_limited::<_, R::Platform, _>(&request.lock(), waiter, this.limit, this.sleep.as_mut(), cx));
+        let outcome = if outcome == Outcome::Owner {
+            // SAFETY: `poll_limited` said so.
+            Ok(unsafe { this.acquire.as_mut().guard() })
+        } else {
+            this.acquire.as_mut().end();
+            Err(outcome)
+        };
         // The sleep ends with the operation, not when its future is dropped. One without a destructor is nothing but bytes.
         if mem::needs_drop::<M::Sleep>() && this.sleep.is_some() {
             this.sleep.set(None);
@@ -184,7 +193,7 @@ where
 
 /// What limits a wait.
 #[allow(unnameable_types, unreachable_pub, reason = "in the signature of a sealed trait")]
-pub trait Limited: Copy {
+trait Limited: Copy {
     /// The runtime's sleep.
     type Sleep: Future;
     /// Whether [`has_passed`](Self::has_passed) is to be asked.
@@ -286,7 +295,7 @@ impl From<bool> for Outcome {
 
 /// Polls a limited operation.
 #[inline(always)]
-pub(crate) fn poll_limited<A: Acquisition, M: Limited>(
+fn poll_limited<A: Acquisition, P: Platform, M: Limited>(
     lock: &A,
     waiter: Pin<&Waiter>,
     limit: &M,
@@ -295,16 +304,16 @@ pub(crate) fn poll_limited<A: Acquisition, M: Limited>(
 ) -> Poll<Outcome> {
     // Where already the first look is a section, all of it is one call.
     if A::SHORTCUTS
-        && let Poll::Ready(outcome) = poll_lock(lock, waiter, limit, cx)
+        && let Poll::Ready(outcome) = poll_lock::<_, P, _>(lock, waiter, limit, cx)
     {
         return Poll::Ready(outcome);
     }
-    poll_waiting(lock, waiter, limit, sleep, cx)
+    poll_waiting::<_, P, _>(lock, waiter, limit, sleep, cx)
 }
 
 /// Polls the operation without its sleep.
 #[inline(always)]
-fn poll_lock<A: Acquisition, M: Limited>(
+fn poll_lock<A: Acquisition, P: Platform, M: Limited>(
     lock: &A,
     waiter: Pin<&Waiter>,
     limit: &M,
@@ -327,7 +336,7 @@ fn poll_lock<A: Acquisition, M: Limited>(
             }
         }
     }
-    wait::poll(lock, waiter, cx).map(|()| Outcome::Owner)
+    wait::poll::<_, P>(lock, waiter, cx).map(|()| Outcome::Owner)
 }
 
 /// Polls the sleep of an operation that has to wait.
@@ -335,7 +344,7 @@ fn poll_lock<A: Acquisition, M: Limited>(
 /// The timer is foreign code: the grant may come while it is made or polled, and then owning the lock is the outcome.
 #[cold]
 #[inline(never)]
-fn poll_waiting<A: Acquisition, M: Limited>(
+fn poll_waiting<A: Acquisition, P: Platform, M: Limited>(
     lock: &A,
     waiter: Pin<&Waiter>,
     limit: &M,
@@ -343,7 +352,7 @@ fn poll_waiting<A: Acquisition, M: Limited>(
     cx: &mut Context<'_>,
 ) -> Poll<Outcome> {
     if !A::SHORTCUTS
-        && let Poll::Ready(outcome) = poll_lock(lock, waiter, limit, cx)
+        && let Poll::Ready(outcome) = poll_lock::<_, P, _>(lock, waiter, limit, cx)
     {
         return Poll::Ready(outcome);
     }

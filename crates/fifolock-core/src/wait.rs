@@ -9,6 +9,7 @@
 //! The way back, from granted to waiting, is the rescue: see [the mutex](crate::mutex).
 
 use crate::diagnostics::Place;
+use crate::platform::Platform;
 use crate::queue::{Found, Look, Node, Stage, Waiter, polled_after_ready, replace_waker};
 use crate::state::QueueFull;
 use core::mem;
@@ -19,7 +20,7 @@ use core::task::{Context, Poll, Waker};
 ///
 /// The functions without `self` run inside a section, and only move things around; foreign code is called by the
 /// functions of this module, outside.
-pub(crate) trait Acquisition {
+pub trait Acquisition {
     /// Whether the lock's word can be looked at and changed without a section. If not, the shortcuts below do nothing, and
     /// the code that would try them is left out.
     const SHORTCUTS: bool;
@@ -84,11 +85,11 @@ pub(crate) trait Acquisition {
 
 /// The waker of a newcomer for whom there is no number left.
 #[derive(Debug)]
-pub(crate) struct TooMany(pub(crate) QueueFull, pub(crate) Waker);
+pub struct TooMany(pub(crate) QueueFull, pub(crate) Waker);
 
 /// What came of taking over a grant that the waiter's own task leaves unclaimed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rescue {
+pub enum Rescue {
     /// The waiter waits as before.
     Waits,
     /// It waits still, for somebody else, or for another grant of its task: it is to look once more.
@@ -113,7 +114,7 @@ fn try_slow<A: Acquisition>(lock: &A, place: Place) -> bool {
 
 /// Polls an operation. Who gets `Ready` owns what it waited for, and never uses the waiter again.
 #[inline(always)]
-pub(crate) fn poll<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, cx: &mut Context<'_>) -> Poll<()> {
+pub(crate) fn poll<A: Acquisition, P: Platform>(lock: &A, waiter: Pin<&Waiter>, cx: &mut Context<'_>) -> Poll<()> {
     if A::SHORTCUTS {
         match waiter.stage() {
             Stage::Idle => {

@@ -12,7 +12,7 @@ pub(crate) const WAKE_BATCH: usize = 32;
 // In this order, what is written first lies together: else the compiler clears all that is in between too.
 #[derive(Debug)]
 #[repr(C)]
-pub(crate) struct Wakers {
+pub struct Wakers {
     /// Whether members of the batch are still to be marked.
     pub(crate) more: bool,
     /// In the order of the queue. [`wake_all`](Self::wake_all) leaves it empty, so there is nothing to drop.

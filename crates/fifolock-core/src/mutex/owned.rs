@@ -57,7 +57,7 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn try_lock_owned(self: Arc<Self>) -> Result<OwnedMutexGuard<T, P>, TryLockError> {
-        super::try_now(Locking(self))
+        crate::acquire::try_now(Locking(self))
     }
 
     /// As [`lock_timeout`](Self::lock_timeout), with a guard that shares in the mutex and borrows nothing.

@@ -13,7 +13,6 @@ use core::pin::Pin;
 use core::task::Waker;
 
 /// Word, queue and count; see [the module](super) for how they work together.
-#[allow(unnameable_types, unreachable_pub, reason = "in the signature of a sealed trait")]
 pub struct RawMutex<R> {
     raw: Recorded<R>,
     waiters: UnsafeCell<Waiters>,
@@ -38,7 +37,7 @@ impl<R> fmt::Debug for RawMutex<R> {
 unsafe impl<R: RawLock + Sync> Sync for RawMutex<R> {}
 
 /// What a section may use: the decoded state, and the queue.
-pub(crate) struct Section<'s> {
+pub struct Section<'s> {
     state: MutexState<'s>,
     queue: &'s mut WaitQueue,
     grants: &'s mut u32,
@@ -110,7 +109,7 @@ impl<R: RawLock> RawMutex<R> {
     }
 }
 
-impl<R: RawLock> Acquisition for RawMutex<R> {
+impl<R: RawLock> Acquisition for &RawMutex<R> {
     type Section<'s> = Section<'s>;
     // Nobody is granted but by a release.
     type Wakers = ();

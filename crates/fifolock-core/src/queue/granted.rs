@@ -5,7 +5,7 @@ use core::pin::Pin;
 
 /// What a waiter finds that looks for a grant that its own task leaves unclaimed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Found {
+pub enum Found {
     /// There is none.
     Nothing,
     /// There is one, seen for the first time; or there are more than one poll looks at. The task is to be polled once more.
@@ -18,7 +18,7 @@ pub(crate) enum Found {
 
 /// How far a poll has come that looks for a grant of its own task. Members are known by the numbers of their grants.
 #[derive(Debug, Default)]
-pub(crate) struct Look {
+pub struct Look {
     /// How many sections it has taken.
     sections: u32,
     /// How often it has begun.

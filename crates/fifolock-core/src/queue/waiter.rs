@@ -23,7 +23,7 @@ pub(crate) enum Stage {
 
 /// What a waiter waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// A share in a read-write lock.
     Read,
     /// The one share that may become the lock.
@@ -53,7 +53,6 @@ pub(super) const IN_LINE: u8 = 2;
 
 /// A place in a queue, inside a pinned future.
 #[repr(align(8))]
-#[allow(unnameable_types, unreachable_pub, reason = "a parameter of a sealed trait")]
 pub struct Waiter {
     // I6: the first three are written when it is queued. A free lock's poll doesn't pay for them.
     pub(super) links: UnsafeCell<MaybeUninit<Links>>,
@@ -326,7 +325,7 @@ impl fmt::Debug for Waiter {
 
 /// A linked waiter, as the queue's pointers know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Node(pub(super) NonNull<Waiter>);
+pub struct Node(pub(super) NonNull<Waiter>);
 
 impl Node {
     /// The waiter that an address in a lock's word stands for; `None` for null.

@@ -52,7 +52,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn try_read_owned(self: Arc<Self>) -> Result<OwnedRwLockReadGuard<T, T, P>, TryLockError> {
-        crate::mutex::try_now(Reading(self))
+        crate::acquire::try_now(Reading(self))
     }
 
     /// As [`read_timeout`](Self::read_timeout), with a guard that shares in the lock and borrows nothing.
@@ -122,7 +122,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn try_write_owned(self: Arc<Self>) -> Result<OwnedRwLockWriteGuard<T, P>, TryLockError> {
-        crate::mutex::try_now(Writing(self))
+        crate::acquire::try_now(Writing(self))
     }
 
     /// As [`write_timeout`](Self::write_timeout), with a guard that shares in the lock and borrows nothing.

@@ -18,7 +18,6 @@ use core::fmt;
 use core::pin::Pin;
 
 /// Word, queues and counts; see [the module](super) for how they work together.
-#[allow(unnameable_types, unreachable_pub, reason = "in the signature of a sealed trait")]
 pub struct RawRwLock<R> {
     raw: Recorded<R>,
     terms: Terms,
@@ -60,7 +59,7 @@ enum GivesUp {
 }
 
 /// What a section may use: the decoded state, and the queues.
-pub(crate) struct Section<'s> {
+pub struct Section<'s> {
     state: RwState<&'s mut Counts>,
     queue: &'s mut WaitQueue,
     readers: &'s mut WaitQueue,

@@ -6,11 +6,10 @@ use crate::acquire::sealed::Operations;
 use crate::diagnostics::Place;
 use crate::error::LockKind;
 use crate::permit::{Permit, Release};
+use crate::platform::Platform;
 use crate::queue::{Stage, Waiter};
-use crate::timeout::{self, Limited, Outcome};
 use crate::wait;
 use core::pin::Pin;
-use core::task::{Context, Poll};
 
 /// A request, what it is called in errors, and the guard it ends in.
 macro_rules! requests {
@@ -31,30 +30,14 @@ macro_rules! requests {
             type Platform = L::Platform;
             const KIND: LockKind = $kind;
 
-            #[inline(always)]
-            fn try_now(&self, place: Place) -> bool {
-                wait::try_acquire(&Access::<_, $side>::to(self.0.raw()), place)
-            }
+            type Lock<'a>
+                = Access<'a, <L::Platform as Platform>::Raw, $side>
+            where
+                L: 'a;
 
             #[inline(always)]
-            fn poll(&self, waiter: Pin<&Waiter>, cx: &mut Context<'_>) -> Poll<()> {
-                wait::poll(&Access::<_, $side>::to(self.0.raw()), waiter, cx)
-            }
-
-            #[inline(always)]
-            fn poll_limited<M: Limited>(
-                &self,
-                waiter: Pin<&Waiter>,
-                limit: &M,
-                sleep: Pin<&mut Option<M::Sleep>>,
-                cx: &mut Context<'_>,
-            ) -> Poll<Outcome> {
-                timeout::poll_limited(&Access::<_, $side>::to(self.0.raw()), waiter, limit, sleep, cx)
-            }
-
-            #[inline(always)]
-            fn leave(&self, waiter: Pin<&Waiter>) {
-                wait::leave(&Access::<_, $side>::to(self.0.raw()), waiter);
+            fn lock(&self) -> Self::Lock<'_> {
+                Access::to(self.0.raw())
             }
 
             #[inline(always)]
@@ -86,31 +69,20 @@ impl<L: RwLockHandle> Operations for Upgrading<L> {
     type Platform = L::Platform;
     const KIND: LockKind = LockKind::Upgrade;
 
+    type Lock<'a>
+        = Access<'a, <L::Platform as Platform>::Raw, UpgradeSide>
+    where
+        L: 'a;
+
     #[inline(always)]
-    fn try_now(&self, place: Place) -> bool {
-        wait::try_acquire(&Access::<_, UpgradeSide>::to(self.0.raw()), place)
+    fn lock(&self) -> Self::Lock<'_> {
+        Access::to(self.0.raw())
     }
 
     #[inline(always)]
-    fn poll(&self, waiter: Pin<&Waiter>, cx: &mut Context<'_>) -> Poll<()> {
-        wait::poll(&Access::<_, UpgradeSide>::to(self.0.raw()), waiter, cx)
-    }
-
-    #[inline(always)]
-    fn poll_limited<M: Limited>(
-        &self,
-        waiter: Pin<&Waiter>,
-        limit: &M,
-        sleep: Pin<&mut Option<M::Sleep>>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Outcome> {
-        timeout::poll_limited(&Access::<_, UpgradeSide>::to(self.0.raw()), waiter, limit, sleep, cx)
-    }
-
-    #[inline(always)]
-    fn leave(&self, waiter: Pin<&Waiter>) {
+    fn abandon(&self, waiter: Pin<&Waiter>) {
         self.give_unused_share_back(waiter);
-        wait::leave(&Access::<_, UpgradeSide>::to(self.0.raw()), waiter);
+        wait::leave(&self.lock(), waiter);
     }
 
     #[inline(always)]

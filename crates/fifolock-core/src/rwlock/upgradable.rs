@@ -76,7 +76,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn try_upgradable_read(&self) -> Result<RwLockUpgradableReadGuard<'_, T, P>, TryLockError> {
-        crate::mutex::try_now(ReadingUpgradable(self))
+        crate::acquire::try_now(ReadingUpgradable(self))
     }
 
     /// Locks for upgradable reading, unless the other future is ready first.

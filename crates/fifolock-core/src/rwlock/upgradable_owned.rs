@@ -46,7 +46,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn try_upgradable_read_owned(self: Arc<Self>) -> Result<OwnedRwLockUpgradableReadGuard<T, P>, TryLockError> {
-        crate::mutex::try_now(ReadingUpgradable(self))
+        crate::acquire::try_now(ReadingUpgradable(self))
     }
 
     /// As [`upgradable_read_timeout`](Self::upgradable_read_timeout), with a guard that shares in the lock and borrows

@@ -12,7 +12,7 @@ use core::pin::Pin;
 use core::task::Waker;
 
 /// One side of the lock, as a type.
-pub(crate) trait Side {
+pub trait Side {
     /// What its waiters wait for.
     const KIND: Kind;
 
@@ -23,7 +23,7 @@ pub(crate) trait Side {
 
 /// To read.
 #[derive(Debug)]
-pub(crate) enum ReadSide {}
+pub enum ReadSide {}
 
 impl Side for ReadSide {
     const KIND: Kind = Kind::Read;
@@ -49,7 +49,7 @@ impl Side for ReadSide {
 
 /// To read, and perhaps to write later.
 #[derive(Debug)]
-pub(crate) enum UpgradableSide {}
+pub enum UpgradableSide {}
 
 impl Side for UpgradableSide {
     const KIND: Kind = Kind::Upgradable;
@@ -76,7 +76,7 @@ impl Side for UpgradableSide {
 
 /// To write.
 #[derive(Debug)]
-pub(crate) enum WriteSide {}
+pub enum WriteSide {}
 
 impl Side for WriteSide {
     const KIND: Kind = Kind::Write;
@@ -101,7 +101,7 @@ impl Side for WriteSide {
 
 /// To write, by the upgradable reader.
 #[derive(Debug)]
-pub(crate) enum UpgradeSide {}
+pub enum UpgradeSide {}
 
 impl Side for UpgradeSide {
     const KIND: Kind = Kind::Upgrade;
@@ -135,7 +135,7 @@ pub(super) unsafe fn kind_of<S: Side>(waiter: Pin<&Waiter>) -> Kind {
 }
 
 /// Acquiring one side of a lock.
-pub(crate) struct Access<'a, R, S>(&'a RawRwLock<R>, PhantomData<S>);
+pub struct Access<'a, R, S>(&'a RawRwLock<R>, PhantomData<S>);
 
 impl<'a, R: RawLock, S: Side> Access<'a, R, S> {
     #[inline(always)]
