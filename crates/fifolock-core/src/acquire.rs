@@ -24,7 +24,8 @@ impl<R: sealed::Operations> Request for R {}
 pub(crate) mod sealed {
     use super::{Pin, Place, Platform, Waiter};
     use crate::error::LockKind;
-    use crate::wait::{self, Acquisition};
+    use crate::rescue::Rescuing;
+    use crate::wait;
 
     /// The lock and the side of it that a request is for.
     #[allow(unnameable_types, reason = "sealed")]
@@ -36,7 +37,7 @@ pub(crate) mod sealed {
         /// The name of the lock in errors.
         const KIND: LockKind;
         /// The algorithm that acquires it.
-        type Lock<'a>: Acquisition
+        type Lock<'a>: Rescuing
         where
             Self: 'a;
 

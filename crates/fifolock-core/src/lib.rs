@@ -62,6 +62,13 @@ pub mod platform;
 )]
 mod queue;
 pub mod raw;
+#[allow(
+    unnameable_types,
+    unreachable_pub,
+    missing_debug_implementations,
+    reason = "its types stand behind a sealed trait"
+)]
+mod rescue;
 pub mod rwlock;
 mod state;
 mod sync_shim;

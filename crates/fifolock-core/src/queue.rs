@@ -19,7 +19,7 @@
 //! - **I1 (linked or granted ⇒ pinned):** a waiter that is linked, or is granted and has not claimed, stays where it is and
 //!   is alive. It is linked through a `Pin<&Waiter>`, and the future that holds it takes it out before it is gone: on claim,
 //!   on leaving, on drop. One that is forgotten while pinned is never freed or reused.
-//! - **I2 (sections):** links, heads, numbers, `kind` and `looks` are read and written only inside a section of the one lock
+//! - **I2 (sections):** links, heads, numbers and role are read and written only inside a section of the one lock
 //!   that the waiter belongs to.
 //! - **I3 (the waker's slot):** a waiter that waits owns the waker in its slot; the slot is written in sections only.
 //!   Whoever grants or removes it takes the waker over and leaves the slot as it is, so that the task of a granted waiter
@@ -28,19 +28,23 @@
 //! - **I5 (no way back):** no pointer in a queue or a waiter points into a lock, so a lock whose waiters were forgotten
 //!   can move.
 //! - **I6 (written):** a waiter that has been queued has links, a slot and numbers.
+//! - **I7 (cursors):** a scan's cursor lies on the stack of the poll that scans. It is linked only between two sections of
+//!   that poll, and no foreign code runs between those.
 //!
 //! No `&mut Waiter` exists while it is linked: everything that changes is in a cell and reached through a shared
 //! reference or a raw pointer from the pinned place itself.
 
 mod granted;
+mod rescue;
 mod waiter;
 
-pub use granted::{Found, Look};
-pub(crate) use granted::{GrantedSet, NO_GRANTS, find_granted, next_grant};
+pub(crate) use granted::{GrantedSet, NO_GRANTS, next_grant};
+pub(crate) use rescue::visit;
+pub use rescue::{Found, Scan};
 pub(crate) use waiter::Stage;
 pub use waiter::{Kind, Node, Waiter};
 
-use waiter::{GRANTED, Links, Numbers, Slot, WAITING};
+use waiter::{GRANTED, Links, Numbers, Role, Slot};
 
 #[cfg(feature = "diagnostics")]
 use crate::diagnostics::Place;
@@ -205,9 +209,79 @@ impl Ring {
     }
 }
 
+/// For scans, which go from the end to the head.
+impl Ring {
+    /// The last of a ring with this head.
+    ///
+    /// # Safety
+    ///
+    /// In a section; `head` is the head.
+    #[inline(always)]
+    unsafe fn tail_of(&self, head: Node) -> Node {
+        // SAFETY: I1: linked, as the caller promises.
+        let tail = unsafe { head.waiter() }.links().prev.cast_mut();
+        // SAFETY: I6: links of a linked waiter lead to waiters.
+        Node(unsafe { NonNull::new_unchecked(tail) })
+    }
+
+    /// The one before this; `None` for the head.
+    ///
+    /// # Safety
+    ///
+    /// In a section; the waiter is linked in this ring.
+    #[inline(always)]
+    unsafe fn before(&self, node: Node) -> Option<Node> {
+        // SAFETY: as the caller promises.
+        (!ptr::eq(self.head, node.as_ptr())).then(|| unsafe { self.tail_of(node) })
+    }
+
+    /// | before | after |
+    /// |---|---|
+    /// | `[node]` | `[node, new]` |
+    /// | `[node, b]` | `[node, new, b]` |
+    ///
+    /// # Safety
+    ///
+    /// In a section; `node` is linked in this ring; `new` is alive, pinned (I1, I7), and in no ring.
+    #[inline(always)]
+    unsafe fn link_behind(&mut self, node: Node, new: Node) {
+        // SAFETY: linked, as the caller promises.
+        let before = unsafe { node.waiter() };
+        let next = before.links().next;
+        // SAFETY: alive, as the caller promises.
+        unsafe { new.waiter() }.set_links(Links { prev: node.as_ptr(), next });
+        // SAFETY: I1: the neighbour is linked.
+        unsafe { &*next }.set_prev(new.as_ptr());
+        before.set_next(new.as_ptr());
+    }
+}
+
 /// Whether others are left in the ring that a waiter was taken out of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Others(pub(crate) bool);
+
+/// A waiter that may be served next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct First {
+    pub(crate) node: Node,
+    /// What it waits for.
+    pub(crate) kind: Kind,
+    /// Whether its grant was stolen, and it has not been polled since.
+    pub(crate) robbed: bool,
+}
+
+impl First {
+    /// # Safety
+    ///
+    /// In a section; the waiter is linked.
+    #[inline(always)]
+    unsafe fn new(node: Node) -> Self {
+        // SAFETY: I1, as the caller promises.
+        let waiter = unsafe { node.waiter() };
+        // SAFETY: I2, as the caller promises.
+        Self { node, kind: unsafe { waiter.kind() }, robbed: waiter.is_robbed() }
+    }
+}
 
 /// Waiters that wait, first come first served.
 #[derive(Debug)]
@@ -218,11 +292,23 @@ impl WaitQueue {
         Self(Ring::new())
     }
 
-    /// What the first waiter waits for.
+    /// The first waiter.
     #[inline(always)]
-    pub(crate) fn first_kind(&self) -> Option<Kind> {
+    pub(crate) fn first(&self) -> Option<First> {
         // SAFETY: I1, I2: the head is linked, and this is a section.
-        self.0.head().map(|first| unsafe { first.kind() })
+        self.0.head().map(|first| unsafe { First::new(first) })
+    }
+
+    /// The first waiter that doesn't wait for an upgrade, if there is one at the first two places.
+    pub(crate) fn first_behind_an_upgrade(&self) -> Option<First> {
+        let first = self.first()?;
+        if first.kind != Kind::Upgrade {
+            return Some(first);
+        }
+        // SAFETY: I1, I2: the head is linked, and this is a section.
+        let second = Node::new(unsafe { first.node.waiter() }.links().next.cast_mut())?;
+        // SAFETY: I1, I2: the neighbour is linked, and this is a section.
+        (second != first.node).then(|| unsafe { First::new(second) })
     }
 
     /// Queues a waiter with the waker to wake it by.
@@ -237,36 +323,32 @@ impl WaitQueue {
         waiter.set_stage(Stage::Queued);
         if kind != Kind::Write {
             // SAFETY: I2, as the caller promises. It was made with `Write`.
-            unsafe { waiter.set_kind(kind) };
+            unsafe { waiter.set_role(Role::new(kind)) };
         }
         // SAFETY: in no ring, so nobody else knows the slot.
         waiter.slot.with_mut(|slot| unsafe { slot.cast::<Slot>().write(Slot::new(waker)) });
-        let numbers = Numbers { number: ticket, strike: 0 };
+        let numbers = Numbers { number: ticket, since: 0, scanned: 0 };
         // SAFETY: I2, as the caller promises.
         waiter.numbers.with_mut(|slot| unsafe { slot.cast::<Numbers>().write(numbers) });
         // SAFETY: pinned, and in no ring.
         unsafe { self.link(Node::of(waiter), kind) };
     }
 
-    /// A waiter that was queued waits again, for this, with the waker to wake it by.
+    /// A waiter whose grant was stolen waits again, with the waker to wake it by.
     ///
     /// # Safety
     ///
-    /// In a section of the waiter's lock; it is granted and not claimed, or the future is being polled; it is in no ring, and
-    /// its waker was taken.
+    /// In a section of the waiter's lock; it is granted and not claimed, in no ring, and waits for this kind.
     #[inline(always)]
-    pub(crate) unsafe fn push_again(&mut self, node: Node, waker: Waker, ticket: u32, kind: Kind) {
-        // SAFETY: as the caller promises: its future has not ended.
-        let waiter = unsafe { node.waiter() };
-        waiter.set_waiting(kind);
-        // SAFETY: it was queued, and its waker was taken.
+    pub(crate) unsafe fn push_again(&mut self, victim: Node, waker: Waker, ticket: u32, kind: Kind) {
+        // SAFETY: I1: unclaimed, so its future has not ended.
+        let waiter = unsafe { victim.waiter() };
+        // SAFETY: I3, I6: granted, so it was queued, and its waker was taken.
         unsafe { waiter.slot() }.put(waker);
         // SAFETY: I2, as the caller promises.
-        unsafe { waiter.update(|numbers| numbers.number = ticket) };
-        // SAFETY: I2, as the caller promises.
-        unsafe { waiter.set_kind(kind) };
-        // SAFETY: pinned, and in no ring.
-        unsafe { self.link(node, kind) };
+        unsafe { waiter.wait_again(ticket) };
+        // SAFETY: I1: pinned, and in no ring.
+        unsafe { self.link(victim, kind) };
     }
 
     /// # Safety
@@ -286,10 +368,22 @@ impl WaitQueue {
     #[inline(always)]
     pub(crate) fn grant_first(&mut self, grant: u32) -> Option<(Node, Waker, Others)> {
         let first = self.0.head()?;
-        // SAFETY: the head is linked here.
-        let others = unsafe { self.0.unlink(first) };
-        // SAFETY: it was linked a moment ago, and the section goes on.
-        let waiter = unsafe { first.waiter() };
+        // SAFETY: I1: the head is linked here.
+        let (waker, others) = unsafe { self.grant(first, grant) };
+        Some((first, waker, others))
+    }
+
+    /// The same for any waiter of the queue.
+    ///
+    /// # Safety
+    ///
+    /// In a section; the waiter is linked here.
+    #[inline(always)]
+    pub(crate) unsafe fn grant(&mut self, node: Node, grant: u32) -> (Waker, Others) {
+        // SAFETY: I1: linked here, as the caller promises.
+        let others = unsafe { self.0.unlink(node) };
+        // SAFETY: I1: it was linked a moment ago, and the section goes on.
+        let waiter = unsafe { node.waiter() };
         debug_assert!(!waiter.is_granted(), "granted twice");
         // SAFETY: I3: it waited, so the slot's waker is its own, and leaves with this.
         let waker = unsafe { waiter.take_waker() };
@@ -297,7 +391,7 @@ impl WaitQueue {
         unsafe { waiter.update(|numbers| numbers.number = grant) };
         // Ordering: Relaxed. The end of the section, or the word that it stores, publishes it: see `is_granted`.
         waiter.phase.store(GRANTED, Ordering::Relaxed);
-        Some((first, waker, others))
+        (waker, others)
     }
 
     /// Takes so many waiters out from the head, marks them as granted and puts them into `set`, in order, all at once. `f`
@@ -355,35 +449,33 @@ impl WaitQueue {
         (unsafe { waiter.take_waker() }, others)
     }
 
-    /// The waiter takes a grant over, and the robbed one its place in the queue and its waker.
+    /// The thief takes a grant over, and the victim the thief's place in the queue and its waker.
     ///
     /// | before | after |
     /// |---|---|
-    /// | robbed granted, `[a, waiter, b]` | waiter out, `[a, robbed, b]` |
+    /// | victim granted, `[a, thief, b]` | thief out, `[a, victim, b]` |
     ///
     /// # Safety
     ///
-    /// In a section, by who has the waiter's future exclusively; the waiter is linked in this queue and never waits
-    /// again; `robbed` is granted and not claimed, in no ring, and waited for the same.
+    /// In a section, by the poll of the thief's future; the thief is linked in this queue and never waits again;
+    /// `victim` is granted and not claimed, in no ring, and waited for the same.
     #[inline(always)]
-    pub(crate) unsafe fn trade(&mut self, waiter: Pin<&Waiter>, robbed: Node) {
-        // SAFETY: unclaimed, so its future has not ended.
-        let other = unsafe { robbed.waiter() };
-        debug_assert!(other.is_granted() && !waiter.is_granted(), "a grant goes from who has it to who waits");
+    pub(crate) unsafe fn trade(&mut self, thief: Pin<&Waiter>, victim: Node) {
+        // SAFETY: I1: unclaimed, so its future has not ended.
+        let other = unsafe { victim.waiter() };
+        debug_assert!(other.is_granted() && !thief.is_granted(), "a waiter steals from a granted one");
         // SAFETY: I3: it waits, so the slot's waker is its own, and goes to the other's slot.
-        let waker = unsafe { waiter.take_waker() };
-        // SAFETY: granted, so it was queued, and its waker was taken.
+        let waker = unsafe { thief.take_waker() };
+        // SAFETY: I3, I6: granted, so it was queued, and its waker was taken.
         unsafe { other.slot() }.put(waker);
-        // SAFETY: I2.
-        let ticket = unsafe { waiter.ticket() };
-        // SAFETY: I2.
-        unsafe { other.update(|numbers| numbers.number = ticket) };
-        // SAFETY: I2.
-        debug_assert_eq!(unsafe { waiter.kind() }, unsafe { other.kind() }, "they want the same");
-        // Ordering: Relaxed, as in `grant_first`.
-        other.phase.store(WAITING, Ordering::Relaxed);
-        // SAFETY: one is linked here, the other in no ring.
-        unsafe { self.0.replace(Node::of(waiter), robbed) };
+        // SAFETY: I2: it waits.
+        let ticket = unsafe { thief.ticket() };
+        // SAFETY: I2: in a section.
+        debug_assert_eq!(unsafe { thief.kind() }, unsafe { other.kind() }, "they want the same");
+        // SAFETY: I2, I6: it was queued.
+        unsafe { other.wait_again(ticket) };
+        // SAFETY: I1: one is linked here, the other in no ring.
+        unsafe { self.0.replace(Node::of(thief), victim) };
     }
 }
 
@@ -412,6 +504,8 @@ impl Ring {
             let next = unsafe { node.waiter() }.links().next;
             NonNull::new(next.cast_mut()).filter(|_| !ptr::eq(next, self.head)).map(Node)
         })
+        // SAFETY: as above.
+        .filter(|node| !unsafe { node.waiter() }.is_cursor())
         .map(|node| {
             // SAFETY: as above.
             let kind = unsafe { node.kind() };

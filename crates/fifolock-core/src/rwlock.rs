@@ -709,7 +709,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     pub fn state(&self) -> RwLockState {
         let state = self.raw().state();
         RwLockState {
-            readers: state.readers as usize,
+            readers: state.readers() as usize,
             writer: state.writer,
             upgradable: state.upgradable,
             waiting_readers: state.counts.waiting_readers as usize,

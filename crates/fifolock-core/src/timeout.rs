@@ -5,7 +5,8 @@ use crate::diagnostics::Place;
 use crate::error::TimeoutError;
 use crate::platform::{Platform, Timer};
 use crate::queue::{Stage, Waiter};
-use crate::wait::{self, Acquisition};
+use crate::rescue::Rescuing;
+use crate::wait;
 use core::fmt;
 use core::future::Future;
 use core::mem::{self, ManuallyDrop};
@@ -295,7 +296,7 @@ impl From<bool> for Outcome {
 
 /// Polls a limited operation.
 #[inline(always)]
-fn poll_limited<A: Acquisition, P: Platform, M: Limited>(
+fn poll_limited<A: Rescuing, P: Platform, M: Limited>(
     lock: &A,
     waiter: Pin<&Waiter>,
     limit: &M,
@@ -313,7 +314,7 @@ fn poll_limited<A: Acquisition, P: Platform, M: Limited>(
 
 /// Polls the operation without its sleep.
 #[inline(always)]
-fn poll_lock<A: Acquisition, P: Platform, M: Limited>(
+fn poll_lock<A: Rescuing, P: Platform, M: Limited>(
     lock: &A,
     waiter: Pin<&Waiter>,
     limit: &M,
@@ -344,7 +345,7 @@ fn poll_lock<A: Acquisition, P: Platform, M: Limited>(
 /// The timer is foreign code: the grant may come while it is made or polled, and then owning the lock is the outcome.
 #[cold]
 #[inline(never)]
-fn poll_waiting<A: Acquisition, P: Platform, M: Limited>(
+fn poll_waiting<A: Rescuing, P: Platform, M: Limited>(
     lock: &A,
     waiter: Pin<&Waiter>,
     limit: &M,

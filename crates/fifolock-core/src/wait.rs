@@ -6,14 +6,15 @@
 //!    └─ free ─────┴─ leaves ────────────┴─ passes on ──▶ done
 //! ```
 //!
-//! The way back, from granted to waiting, is the rescue: see [the mutex](crate::mutex).
+//! The way back, from granted to waiting, is [the rescue](crate::rescue).
 
 use crate::diagnostics::Place;
 use crate::platform::Platform;
-use crate::queue::{Found, Look, Node, Stage, Waiter, polled_after_ready, replace_waker};
+use crate::queue::{Scan, Stage, Waiter, polled_after_ready, replace_waker};
+use crate::rescue::{self, Rescuing};
 use crate::state::QueueFull;
 use core::mem;
-use core::pin::Pin;
+use core::pin::{Pin, pin};
 use core::task::{Context, Poll, Waker};
 
 /// A way to acquire a lock: a mutex, or one side of a read-write lock.
@@ -41,19 +42,15 @@ pub trait Acquisition {
     fn may_enter(&self) -> bool;
     /// Claims a grant without a section, if that can be done.
     fn claim_fast(&self, waiter: Pin<&Waiter>) -> bool;
-    /// Whether a waiter that is polled again has more to do than to wait: somebody may have been granted the lock and not
-    /// have claimed it, by the look of the word, or it stands where it need not stand. `true` where only a section can tell.
-    fn has_to_look(&self, waiter: Pin<&Waiter>) -> bool;
     /// Gives up what was acquired by a call at `place`. Only for its owner.
     fn release(&self, place: Place);
 
     /// Acquires, if the policy lets a newcomer in, who asks at `place`.
     fn enter(section: &mut Self::Section<'_>, place: Place) -> bool;
-    /// Whether a newcomer with this waker has to wait, and can't find that its own task leaves a grant unclaimed. `false` if
-    /// there is more to it.
-    fn has_to_wait(section: &Self::Section<'_>, waker: &Waker) -> bool;
+    /// Whether a newcomer must queue.
+    fn has_to_wait(section: &Self::Section<'_>) -> bool;
     /// A newcomer enters, or a queued waiter claims, if that can be.
-    fn own(section: &mut Self::Section<'_>, waiter: Pin<&Waiter>, queued: bool, wakers: &mut Self::Wakers) -> bool;
+    fn own(section: &mut Self::Section<'_>, waiter: Pin<&Waiter>, queued: bool) -> bool;
     /// Queues a newcomer that has to wait, or gives the waker back: there are too many.
     ///
     /// # Safety
@@ -66,39 +63,11 @@ pub trait Acquisition {
     fn claim(section: &mut Self::Section<'_>, waiter: Pin<&Waiter>);
     /// A waiter leaves ungranted: it is taken out, and whom it blocked is granted. Returns its waker.
     fn leave(section: &mut Self::Section<'_>, waiter: Pin<&Waiter>, wakers: &mut Self::Wakers) -> Waker;
-    /// A waiter that has been queued, is not granted and is being polled looks for a grant that its own task has stopped
-    /// polling.
-    fn look(section: &mut Self::Section<'_>, waiter: Pin<&Waiter>, look: &mut Look) -> Found;
-    /// It takes that grant over. `spare` is a waker of this task, or is to be made if it is asked for.
-    ///
-    /// # Safety
-    ///
-    /// In the section in which [`look`](Self::look) found `robbed`, by the polled future.
-    unsafe fn rob(
-        section: &mut Self::Section<'_>,
-        waiter: Pin<&Waiter>,
-        robbed: Node,
-        spare: &mut Option<Waker>,
-        wakers: &mut Self::Wakers,
-    ) -> Rescue;
 }
 
 /// The waker of a newcomer for whom there is no number left.
 #[derive(Debug)]
 pub struct TooMany(pub(crate) QueueFull, pub(crate) Waker);
-
-/// What came of taking over a grant that the waiter's own task leaves unclaimed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rescue {
-    /// The waiter waits as before.
-    Waits,
-    /// It waits still, for somebody else, or for another grant of its task: it is to look once more.
-    WaitsForMore,
-    /// Nothing yet: a spare waker is needed.
-    NeedsWaker,
-    /// The waiter owns what it waited for, and waits no more.
-    Owner,
-}
 
 /// One attempt. `true`: the caller owns it.
 #[inline(always)]
@@ -112,16 +81,20 @@ fn try_slow<A: Acquisition>(lock: &A, place: Place) -> bool {
     lock.may_enter() && lock.section(move |section| A::enter(section, place))
 }
 
-/// Polls an operation. Who gets `Ready` owns what it waited for, and never uses the waiter again.
+/// Polls an operation. A caller that gets `Ready` owns what it waited for, and never uses the waiter again.
 #[inline(always)]
-pub(crate) fn poll<A: Acquisition, P: Platform>(lock: &A, waiter: Pin<&Waiter>, cx: &mut Context<'_>) -> Poll<()> {
+pub(crate) fn poll<A: Rescuing, P: Platform>(lock: &A, waiter: Pin<&Waiter>, cx: &mut Context<'_>) -> Poll<()> {
     if A::SHORTCUTS {
         match waiter.stage() {
             Stage::Idle => {
                 if lock.try_fast() {
                     return Poll::Ready(());
                 }
-                return poll_first(lock, waiter, cx.waker());
+                return if P::RESCUE {
+                    poll_first::<A, true>(lock, waiter, cx.waker())
+                } else {
+                    poll_first::<A, false>(lock, waiter, cx.waker())
+                };
             }
             Stage::Queued if waiter.is_granted() => {
                 if lock.claim_fast(waiter) {
@@ -129,27 +102,35 @@ pub(crate) fn poll<A: Acquisition, P: Platform>(lock: &A, waiter: Pin<&Waiter>, 
                 }
             }
             // Should a grant be under way, its wake is still to come.
-            Stage::Queued if waiter.will_wake(cx.waker()) && !lock.has_to_look(waiter) => return Poll::Pending,
+            Stage::Queued
+                if waiter.will_wake(cx.waker()) && !(P::RESCUE && (waiter.is_robbed() || lock.may_be_unclaimed())) =>
+            {
+                return Poll::Pending;
+            }
             Stage::Queued | Stage::Done => {}
         }
     } else if A::FAST && waiter.stage() == Stage::Idle && lock.try_fast() {
         return Poll::Ready(());
     }
-    poll_slow(lock, waiter, cx.waker(), None)
+    if P::RESCUE {
+        poll_slow::<A, true>(lock, waiter, cx.waker(), None)
+    } else {
+        poll_slow::<A, false>(lock, waiter, cx.waker(), None)
+    }
 }
 
-/// The first poll where the word can be looked at. It has said that there is a wait ahead, or that a section runs: so the
-/// waker is cloned first, and one section does, but for what is rare.
+/// The first poll where the word can be looked at. The word has shown that the waiter must wait, or that a section was
+/// running. Cloning the waker first lets the common case finish in one section.
 ///
 /// | before | after |
 /// |---|---|
 /// | `[w1]` | `[w1, caller]` |
 #[cold]
 #[inline(never)]
-fn poll_first<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, waker: &Waker) -> Poll<()> {
+fn poll_first<A: Rescuing, const RESCUE: bool>(lock: &A, waiter: Pin<&Waiter>, waker: &Waker) -> Poll<()> {
     let own = waker.clone();
     let unused = lock.section(move |section| {
-        if !A::has_to_wait(section, &own) {
+        if !A::has_to_wait(section) || RESCUE && A::may_be_of_task(section, &own) {
             return Some(own);
         }
         // SAFETY: I1, I2: in a section, by the polled future, whose drop unlinks it; idle so far.
@@ -160,30 +141,31 @@ fn poll_first<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, waker: &Waker) -> 
     });
     match unused {
         None => Poll::Pending,
-        own => poll_slow(lock, waiter, waker, own),
+        own => poll_slow::<A, RESCUE>(lock, waiter, waker, own),
     }
 }
 
 /// The caller has just become the owner. Should the foreign code panic that is still to run, it is the owner no more.
 fn now_owner<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, foreign: impl FnOnce()) -> Poll<()> {
     waiter.set_done();
-    let owner = OnUnwind(|| lock.release(waiter.place()));
+    let owner = OnDrop(|| lock.release(waiter.place()));
     foreign();
     mem::forget(owner);
     Poll::Ready(())
 }
 
 /// What a section has done for a polled waiter.
-enum Step {
-    /// It has to wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// The waiter has to wait.
     Wait,
-    /// It has to wait, and its task is to be woken once more.
+    /// The waiter has to wait, and its task must be woken once more.
     WakeAgain,
     /// Nothing yet: a clone of the waker is needed.
     NeedsWaker,
-    /// It has to wait, and there is more to be looked at.
-    LooksOn,
-    /// It owns what it waited for.
+    /// The waiter has to wait, and the scan goes on in another section.
+    ScanOn,
+    /// The waiter owns what it waited for.
     Owner,
     /// Nothing: there are too many waiters.
     Full(QueueFull),
@@ -195,32 +177,45 @@ enum Step {
 /// | else, `[w1]` | `[w1, caller]` |
 /// | granted to the caller | owned by the caller |
 /// | waiting, waker a | waiting, waker b; a is dropped |
-/// | waiting, and its task has stopped polling the granted waiter | owned by the caller: a rescue |
+/// | waiting, and its task has stopped polling the granted waiter | owned by the caller: a [rescue](crate::rescue) |
 ///
 /// `spare` is a clone of the waker, if there is one. One function for all of them, and one section in it: this is the
-/// largest part of what a lock takes of flash.
+/// largest part of the flash that a lock takes.
 #[cold]
 #[inline(never)]
-fn poll_slow<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, waker: &Waker, mut spare: Option<Waker>) -> Poll<()> {
+fn poll_slow<A: Rescuing, const RESCUE: bool>(
+    lock: &A,
+    waiter: Pin<&Waiter>,
+    waker: &Waker,
+    mut spare: Option<Waker>,
+) -> Poll<()> {
     let mut queued = match waiter.stage() {
         Stage::Idle => false,
         Stage::Queued => true,
         Stage::Done => polled_after_ready(),
     };
-    let mut look = Look::default();
+    let mut scan = Scan::default();
+    let cursor = pin!(Waiter::cursor());
     // Clones are foreign code, so they are made between sections, if a section can't do without. The lock may be free again
-    // after it.
+    // after a clone.
     loop {
         let mut wakers = A::Wakers::default();
         let mut old = None;
         let step = lock.section(|section| {
-            let mut polled =
-                Polled { waiter, queued: &mut queued, waker, spare: &mut spare, old: &mut old, look: &mut look };
-            poll_in::<A>(section, &mut polled, &mut wakers)
+            let mut polled = Polled {
+                waiter,
+                queued: &mut queued,
+                waker,
+                spare: &mut spare,
+                old: &mut old,
+                scan: &mut scan,
+                cursor: cursor.as_ref(),
+            };
+            poll_in::<A, RESCUE>(section, &mut polled, &mut wakers)
         });
         match step {
             Step::NeedsWaker => spare = Some(waker.clone()),
-            Step::LooksOn => {}
+            Step::ScanOn => {}
             Step::Owner => {
                 return now_owner(lock, waiter, || {
                     lock.wake_all(&mut wakers);
@@ -232,8 +227,10 @@ fn poll_slow<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, waker: &Waker, mut 
                 return Poll::Pending;
             }
             Step::WakeAgain => {
+                // Also if a waker of the others panics.
+                let own = OnDrop(|| waker.wake_by_ref());
                 lock.wake_all(&mut wakers);
-                waker.wake_by_ref();
+                drop(own);
                 return Poll::Pending;
             }
             Step::Full(full) => full.panic(),
@@ -242,50 +239,47 @@ fn poll_slow<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, waker: &Waker, mut 
 }
 
 /// What a section takes from the poll that it is for, and leaves to it.
-struct Polled<'a> {
-    waiter: Pin<&'a Waiter>,
+pub(crate) struct Polled<'a> {
+    pub(crate) waiter: Pin<&'a Waiter>,
     queued: &'a mut bool,
     waker: &'a Waker,
     /// A clone of the waker, to be dropped outside if it is not used.
-    spare: &'a mut Option<Waker>,
+    pub(crate) spare: &'a mut Option<Waker>,
     /// The waker that was replaced, to be dropped outside.
     old: &'a mut Option<Waker>,
-    look: &'a mut Look,
+    pub(crate) scan: &'a mut Scan,
+    pub(crate) cursor: Pin<&'a Waiter>,
 }
 
 /// The section of [`poll_slow`].
 #[inline(always)]
-fn poll_in<A: Acquisition>(section: &mut A::Section<'_>, polled: &mut Polled<'_>, wakers: &mut A::Wakers) -> Step {
-    let Polled { waiter, queued, waker, spare, old, look } = polled;
-    let waiter = *waiter;
-    if A::own(section, waiter, **queued, wakers) {
+fn poll_in<A: Rescuing, const RESCUE: bool>(
+    section: &mut A::Section<'_>,
+    polled: &mut Polled<'_>,
+    wakers: &mut A::Wakers,
+) -> Step {
+    let waiter = polled.waiter;
+    if A::own(section, waiter, *polled.queued) {
+        if RESCUE {
+            // SAFETY: I7: in a section, by the cursor's poll.
+            unsafe { A::stop_scan(section, polled.cursor) };
+        }
         return Step::Owner;
     }
-    if !**queued {
-        let Some(waker) = spare.take() else { return Step::NeedsWaker };
+    if !*polled.queued {
+        let Some(waker) = polled.spare.take() else { return Step::NeedsWaker };
         // SAFETY: I1, I2: in a section, by the polled future, whose drop unlinks it; idle so far.
         if let Err(TooMany(full, waker)) = unsafe { A::enqueue(section, waiter, waker) } {
-            **spare = Some(waker);
+            *polled.spare = Some(waker);
             return Step::Full(full);
         }
-        **queued = true;
-    } else if !waiter.will_wake(waker) {
-        let Some(waker) = spare.take() else { return Step::NeedsWaker };
+        *polled.queued = true;
+    } else if !waiter.will_wake(polled.waker) {
+        let Some(waker) = polled.spare.take() else { return Step::NeedsWaker };
         // SAFETY: I2, I3: in a section, by the polled future; queued and not granted, so it waits.
-        **old = Some(unsafe { replace_waker(waiter, waker) });
+        *polled.old = Some(unsafe { replace_waker(waiter, waker) });
     }
-    match A::look(section, waiter, look) {
-        Found::More => Step::LooksOn,
-        Found::Nothing => Step::Wait,
-        Found::Suspect => Step::WakeAgain,
-        // SAFETY: found in this section, by the polled future.
-        Found::Abandoned(robbed) => match unsafe { A::rob(section, waiter, robbed, spare, wakers) } {
-            Rescue::Waits => Step::Wait,
-            Rescue::WaitsForMore => Step::WakeAgain,
-            Rescue::NeedsWaker => Step::NeedsWaker,
-            Rescue::Owner => Step::Owner,
-        },
-    }
+    if RESCUE { rescue::look::<A>(section, polled, wakers) } else { Step::Wait }
 }
 
 /// Ends a wait that is not wanted any longer, unless it has been granted: then it is claimed. Only of a queued waiter.
@@ -341,10 +335,10 @@ fn leave_queued<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>) {
     }
 }
 
-/// Runs its closure if it is dropped: for a panic between becoming the owner and having a guard.
-struct OnUnwind<F: FnMut()>(F);
+/// Runs its closure when it is dropped, by a panic too.
+struct OnDrop<F: FnMut()>(F);
 
-impl<F: FnMut()> Drop for OnUnwind<F> {
+impl<F: FnMut()> Drop for OnDrop<F> {
     fn drop(&mut self) {
         (self.0)();
     }

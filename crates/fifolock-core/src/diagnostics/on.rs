@@ -126,7 +126,7 @@ impl Holders {
     /// Who was granted has claimed.
     pub(crate) fn claimed(&mut self, kind: Kind, place: Place) {
         match kind {
-            Kind::Read | Kind::ReadInLine => self.readers.enter(place),
+            Kind::Read => self.readers.enter(place),
             Kind::Upgradable => self.upgradable.enter(place),
             Kind::Write | Kind::Upgrade => self.writer.enter(place),
         }
@@ -149,7 +149,7 @@ impl Holders {
     /// An owner ceases to be what it is.
     pub(crate) fn leave(&mut self, who: Leaving) {
         match who.from {
-            Kind::Read | Kind::ReadInLine => self.readers.leave(who.place),
+            Kind::Read => self.readers.leave(who.place),
             Kind::Upgradable => self.upgradable.leave(),
             Kind::Write | Kind::Upgrade => self.writer.leave(),
         }

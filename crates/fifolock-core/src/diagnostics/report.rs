@@ -109,11 +109,11 @@ impl LockReport {
         granted_readers: &GrantedSet,
     ) -> Self {
         let counts = state.counts;
-        let upgrades = usize::from(queue.first_kind() == Some(Kind::Upgrade));
+        let upgrades = usize::from(queue.first().is_some_and(|first| first.kind == Kind::Upgrade));
         let mut report = Self {
             lock: "read-write lock",
             holders: Vec::new(),
-            held: if state.writer { 1 } else { state.readers as usize },
+            held: if state.writer { 1 } else { state.readers() as usize },
             waiters: Vec::new(),
             queued: [
                 (LockKind::Upgrade, upgrades),
@@ -134,10 +134,6 @@ impl LockReport {
         for (kind, place) in granted_readers.places().chain(readers.places().take(reserved)).take(LISTED) {
             report.hold(lock_kind(kind), place, true, 1);
         }
-        // Readers in line are counted with the upgradable ones; those that are listed, as what they are.
-        let in_line = queue.places().take(LISTED).filter(|(kind, _)| *kind == Kind::ReadInLine).count();
-        report.queued[2].1 -= in_line;
-        report.queued[3].1 += in_line;
         report.wait(queue.places().map(|(kind, place)| (lock_kind(kind), place)));
         // To skip more than a bounded number would make the section as long as the queue.
         if reserved <= LISTED {
@@ -182,7 +178,7 @@ const NOBODY: (LockKind, usize) = (LockKind::Mutex, 0);
 
 fn lock_kind(kind: Kind) -> LockKind {
     match kind {
-        Kind::Read | Kind::ReadInLine => LockKind::Read,
+        Kind::Read => LockKind::Read,
         Kind::Upgradable => LockKind::UpgradableRead,
         Kind::Write => LockKind::Write,
         Kind::Upgrade => LockKind::Upgrade,

@@ -3,11 +3,12 @@
 #[cfg(feature = "diagnostics")]
 use crate::diagnostics::LockReport;
 use crate::diagnostics::{Place, Recorded, Slot, SlotMut};
-use crate::queue::{Found, Kind, Look, NO_GRANTS, Node, WaitQueue, Waiter, find_granted, next_grant};
+use crate::queue::{Found, Kind, NO_GRANTS, Node, Scan, WaitQueue, Waiter, next_grant, visit};
 use crate::raw::{RawLock, Word};
+use crate::rescue::Rescuing;
 use crate::state::mutex::MutexState;
 use crate::sync_shim::{UnsafeCell, const_fn};
-use crate::wait::{Acquisition, Rescue, TooMany};
+use crate::wait::{Acquisition, TooMany};
 use core::fmt;
 use core::pin::Pin;
 use core::task::Waker;
@@ -150,11 +151,6 @@ impl<R: RawLock> Acquisition for &RawMutex<R> {
     }
 
     #[inline(always)]
-    fn has_to_look(&self, _: Pin<&Waiter>) -> bool {
-        self.raw.peek().is_none_or(|word| !word.is_held() || !word.granted().is_null())
-    }
-
-    #[inline(always)]
     fn release(&self, _: Place) {
         if !self.raw.try_release(Word::HELD, Word::INIT) {
             self.release_slow();
@@ -167,15 +163,12 @@ impl<R: RawLock> Acquisition for &RawMutex<R> {
     }
 
     #[inline(always)]
-    fn has_to_wait(section: &Section<'_>, waker: &Waker) -> bool {
-        section.state.is_owned()
-            || section.state.is_held()
-                // SAFETY: in a section; who is granted has not claimed: the word says so.
-                && Node::new(section.state.granted()).is_some_and(|granted| !unsafe { granted.will_wake(waker) })
+    fn has_to_wait(section: &Section<'_>) -> bool {
+        section.state.is_held()
     }
 
     #[inline(always)]
-    fn own(section: &mut Section<'_>, waiter: Pin<&Waiter>, queued: bool, (): &mut ()) -> bool {
+    fn own(section: &mut Section<'_>, waiter: Pin<&Waiter>, queued: bool) -> bool {
         debug_assert!(queued || !waiter.is_granted(), "a newcomer was granted");
         // No need to look which it is: nobody waits at a free mutex, and nobody was granted who did not wait.
         let owns = section.state.own(Node::of(waiter).as_ptr());
@@ -213,29 +206,48 @@ impl<R: RawLock> Acquisition for &RawMutex<R> {
         section.state.leave(others);
         waker
     }
+}
+
+impl<R: RawLock> Rescuing for &RawMutex<R> {
+    #[inline(always)]
+    fn may_be_unclaimed(&self) -> bool {
+        self.raw.peek().is_none_or(|word| !word.is_held() || !word.granted().is_null())
+    }
 
     #[inline(always)]
-    fn look(section: &mut Section<'_>, waiter: Pin<&Waiter>, _: &mut Look) -> Found {
-        let Some(granted) = Node::new(section.state.granted()) else { return Found::Nothing };
-        // SAFETY: in a section, by the polled future, which waits; who is granted has not claimed: the word says so.
-        unsafe { find_granted(waiter, granted, *section.grants) }
+    fn may_be_of_task(section: &Section<'_>, waker: &Waker) -> bool {
+        // SAFETY: I1: in a section, and the word says that the granted waiter has not claimed.
+        Node::new(section.state.granted()).is_some_and(|granted| unsafe { granted.will_wake(waker) })
     }
+
+    #[inline(always)]
+    unsafe fn find(section: &mut Section<'_>, waiter: Pin<&Waiter>, _: Pin<&Waiter>, scan: &mut Scan) -> Found {
+        scan.begin(*section.grants);
+        match Node::new(section.state.granted()) {
+            // SAFETY: as the caller promises; the word says that the granted waiter has not claimed.
+            Some(granted) => unsafe { visit(waiter, granted, scan) },
+            None => Found::Visited,
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn stop_scan(_: &mut Section<'_>, _: Pin<&Waiter>) {}
 
     /// | before | after |
     /// |---|---|
-    /// | robbed granted, `[a, waiter, b]` | waiter owns, `[a, robbed, b]` |
+    /// | victim granted, `[a, thief, b]` | thief owns, `[a, victim, b]` |
     #[inline(always)]
-    unsafe fn rob(
+    unsafe fn steal(
         section: &mut Section<'_>,
-        waiter: Pin<&Waiter>,
-        robbed: Node,
+        thief: Pin<&Waiter>,
+        victim: Node,
         _: &mut Option<Waker>,
         (): &mut (),
-    ) -> Rescue {
+    ) -> bool {
         // SAFETY: as the caller promises. The polled future is done with waiting, and there is one kind only.
-        unsafe { section.queue.trade(waiter, robbed) };
+        unsafe { section.queue.trade(thief, victim) };
         section.state.claim();
-        section.holder.enter(waiter.place());
-        Rescue::Owner
+        section.holder.enter(thief.place());
+        true
     }
 }

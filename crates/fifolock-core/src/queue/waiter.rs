@@ -30,17 +30,15 @@ pub enum Kind {
     Upgradable,
     /// The lock for itself: a mutex, or a read-write lock to write.
     Write,
-    /// The same, by who holds the upgradable share.
+    /// The same, by the holder of the upgradable share.
     Upgrade,
-    /// A share, by a reader that a rescue has put in line with those who are served one by one.
-    ReadInLine,
 }
 
 impl Kind {
     /// Whether it ends in a share that others may have beside it.
     #[inline(always)]
     pub(crate) fn is_shared(self) -> bool {
-        matches!(self, Self::Read | Self::Upgradable | Self::ReadInLine)
+        matches!(self, Self::Read | Self::Upgradable)
     }
 }
 
@@ -48,8 +46,10 @@ impl Kind {
 pub(super) const WAITING: u8 = 0;
 /// Owner of the lock, or of a reader's share, that has not claimed it. The waker was taken out.
 pub(super) const GRANTED: u8 = 1;
-/// As `WAITING`, by a reader that a rescue has put in line with those who are served one by one.
-pub(super) const IN_LINE: u8 = 2;
+/// As `WAITING`, and another waiter of its task has stolen its grant. Its own next poll makes it `WAITING`.
+const ROBBED: u8 = 2;
+/// No waiter: the place in the set of granted readers where a scan goes on.
+const CURSOR: u8 = 3;
 
 /// A place in a queue, inside a pinned future.
 #[repr(align(8))]
@@ -58,9 +58,7 @@ pub struct Waiter {
     pub(super) links: UnsafeCell<MaybeUninit<Links>>,
     pub(super) slot: UnsafeCell<MaybeUninit<Slot>>,
     pub(super) numbers: UnsafeCell<MaybeUninit<Numbers>>,
-    /// How many granted waiters are still to be looked at, if the last poll was not the end of a look; else 0.
-    pub(super) looks: UnsafeCell<u32>,
-    pub(super) kind: UnsafeCell<Kind>,
+    pub(super) role: UnsafeCell<Role>,
     pub(super) phase: AtomicU8,
     stage: UnsafeCell<Stage>,
     place: Place,
@@ -76,13 +74,68 @@ pub(super) struct Links {
     pub(super) next: *const Waiter,
 }
 
-/// What the lock remembers of a waiter.
+/// What the lock remembers of a waiter. The last two are the rescue's.
 #[derive(Clone, Copy)]
 pub(super) struct Numbers {
-    /// While it waits, the ticket that it was queued with; once granted, the number of its grant.
+    /// While it waits, the ticket that it was queued with; once granted, the number of its grant. A scan gives a grant of
+    /// its own task the newest number, so that the set stays in the order of numbers.
     pub(super) number: u32,
-    /// The number of the last grant when its task was found to leave one unclaimed; 0 for never.
-    pub(super) strike: u32,
+    /// While it waits, the newest grant when it began to suspect its task; once granted and renumbered, the number that
+    /// the grant was made with.
+    pub(super) since: u32,
+    /// The newest grant that its scans have visited; 0 before the first scan.
+    pub(super) scanned: u32,
+}
+
+/// What a waiter waits for, and its part in the rescue, in two bytes.
+///
+/// | bits | meaning |
+/// |---|---|
+/// | 0 and 1 | the [`Kind`] |
+/// | 2 | its grant has been given a new number by a scan |
+/// | 3 to 5 | how often a theft from it has turned out to be wrong |
+/// | 6 to 15 | at how many polls in a row it has suspected its task |
+#[derive(Clone, Copy)]
+pub(super) struct Role(pub(super) u16);
+
+impl Role {
+    pub(super) const RENUMBERED: u16 = 1 << 2;
+    pub(super) const LEVEL: Bits = Bits { shift: 3, most: 7 };
+    pub(super) const POLLS: Bits = Bits { shift: 6, most: 1023 };
+
+    #[inline(always)]
+    pub(super) const fn new(kind: Kind) -> Self {
+        Self(kind as u16)
+    }
+
+    #[inline(always)]
+    fn kind(self) -> Kind {
+        match self.0 & 0b11 {
+            0 => Kind::Read,
+            1 => Kind::Upgradable,
+            2 => Kind::Write,
+            _ => Kind::Upgrade,
+        }
+    }
+}
+
+/// A number inside of a [`Role`].
+pub(super) struct Bits {
+    shift: u32,
+    most: u16,
+}
+
+impl Bits {
+    #[inline(always)]
+    pub(super) fn of(&self, role: Role) -> u16 {
+        role.0 >> self.shift & self.most
+    }
+
+    /// The role with this number, or with the largest there is room for.
+    #[inline(always)]
+    pub(super) fn set(&self, role: Role, to: u16) -> Role {
+        Role(role.0 & !(self.most << self.shift) | to.min(self.most) << self.shift)
+    }
 }
 
 /// Room for a waker, in its two parts.
@@ -131,7 +184,7 @@ impl Slot {
 }
 
 // SAFETY: the pointers are followed in sections only (I2), which exclude each other across threads wherever the lock
-// may be shared; so are links, numbers, `kind` and `looks`. `stage` is touched by who has the future exclusively (I4). The
+// may be shared; so are links, numbers and role. `stage` is touched by who has the future exclusively (I4). The
 // slot's parts are atomics, written in sections only (I3). A waker is Send and Sync.
 unsafe impl Send for Waiter {}
 // SAFETY: as above. A shared waiter offers nothing outside the crate.
@@ -145,13 +198,39 @@ impl Waiter {
             links: UnsafeCell::new(MaybeUninit::uninit()),
             slot: UnsafeCell::new(MaybeUninit::uninit()),
             numbers: UnsafeCell::new(MaybeUninit::uninit()),
-            looks: UnsafeCell::new(0),
-            kind: UnsafeCell::new(Kind::Write),
+            role: UnsafeCell::new(Role::new(Kind::Write)),
             phase: AtomicU8::new(WAITING),
             stage: UnsafeCell::new(Stage::Idle),
             place,
             _pinned: PhantomPinned,
         }
+    }
+
+    /// The cursor of a scan: see [`Scan`](super::Scan).
+    #[inline(always)]
+    pub(crate) fn cursor() -> Self {
+        let this = Self::new(Place::here());
+        // Ordering: Relaxed. The section that links it publishes it.
+        this.phase.store(CURSOR, Ordering::Relaxed);
+        this
+    }
+
+    /// Whether it is the cursor of a scan, and no waiter.
+    #[inline(always)]
+    pub(super) fn is_cursor(&self) -> bool {
+        // Ordering: Relaxed. It never changes once it is linked.
+        self.phase.load(Ordering::Relaxed) == CURSOR
+    }
+
+    /// Whether this cursor is linked. Only for the poll that it belongs to.
+    #[inline(always)]
+    pub(super) fn is_linked(&self) -> bool {
+        self.stage() == Stage::Queued
+    }
+
+    #[inline(always)]
+    pub(super) fn set_linked(&self, linked: bool) {
+        self.set_stage(if linked { Stage::Queued } else { Stage::Idle });
     }
 
     /// Where the lock was asked for.
@@ -185,19 +264,29 @@ impl Waiter {
         self.phase.load(Ordering::Relaxed) == GRANTED
     }
 
-    /// Whether it is a reader in line with those who are served one by one. Outside a section a hint, as above.
+    /// Whether its grant was stolen, and it has not been polled since. Outside a section a hint, as above.
     #[inline(always)]
-    pub(crate) fn is_in_line(&self) -> bool {
-        // Ordering: Relaxed. It is put there by a poll of its own task.
-        self.phase.load(Ordering::Relaxed) == IN_LINE
+    pub(crate) fn is_robbed(&self) -> bool {
+        // Ordering: Relaxed. The thief is a waiter of the same task, whose polls come one after the other.
+        self.phase.load(Ordering::Relaxed) == ROBBED
     }
 
-    /// The phase of one that waits for this.
+    /// Its grant was stolen, and it waits again, with this ticket.
+    ///
+    /// # Safety
+    ///
+    /// In a section; it has been queued.
     #[inline(always)]
-    pub(super) fn set_waiting(&self, kind: Kind) {
-        let phase = if kind == Kind::ReadInLine { IN_LINE } else { WAITING };
+    pub(super) unsafe fn wait_again(&self, ticket: u32) {
         // Ordering: Relaxed, as in `grant_first`.
-        self.phase.store(phase, Ordering::Relaxed);
+        self.phase.store(ROBBED, Ordering::Relaxed);
+        // SAFETY: I2, I6, as the caller promises.
+        unsafe { self.update(|numbers| numbers.number = ticket) };
+        // SAFETY: I2, as the caller promises.
+        let role = unsafe { self.role() };
+        let role = Role::POLLS.set(Role(role.0 & !Role::RENUMBERED), 0);
+        // SAFETY: I2, as the caller promises.
+        unsafe { self.set_role(role) };
     }
 
     /// # Safety
@@ -265,18 +354,27 @@ impl Waiter {
     ///
     /// In a section.
     #[inline(always)]
-    pub(crate) unsafe fn kind(&self) -> Kind {
+    pub(super) unsafe fn role(&self) -> Role {
         // SAFETY: I2, as the caller promises.
-        self.kind.with(|kind| unsafe { *kind })
+        self.role.with(|role| unsafe { *role })
     }
 
     /// # Safety
     ///
     /// In a section.
     #[inline(always)]
-    pub(super) unsafe fn set_kind(&self, to: Kind) {
+    pub(super) unsafe fn set_role(&self, to: Role) {
         // SAFETY: I2, as the caller promises.
-        self.kind.with_mut(|kind| unsafe { *kind = to });
+        self.role.with_mut(|role| unsafe { *role = to });
+    }
+
+    /// # Safety
+    ///
+    /// In a section.
+    #[inline(always)]
+    pub(crate) unsafe fn kind(&self) -> Kind {
+        // SAFETY: as the caller promises.
+        unsafe { self.role() }.kind()
     }
 
     /// The ticket that the waiter was queued with.
@@ -357,17 +455,6 @@ impl Node {
         unsafe { waiter.kind() }
     }
 
-    /// # Safety
-    ///
-    /// In a section; the waiter is queued, or granted and not claimed.
-    #[inline(always)]
-    pub(crate) unsafe fn set_kind(self, to: Kind) {
-        // SAFETY: as the caller promises.
-        let waiter = unsafe { self.waiter() };
-        // SAFETY: as the caller promises.
-        unsafe { waiter.set_kind(to) };
-    }
-
     /// Whether the waiter's task is the one that this waker wakes, as far as the addresses of its last one tell.
     ///
     /// # Safety
@@ -379,19 +466,6 @@ impl Node {
         let waiter = unsafe { self.waiter() };
         // SAFETY: granted, so it was queued.
         unsafe { waiter.slot() }.is_of(waker.data(), waker.vtable())
-    }
-
-    /// The number of the waiter's grant.
-    ///
-    /// # Safety
-    ///
-    /// In a section; the waiter is granted and not claimed.
-    #[inline(always)]
-    pub(super) unsafe fn number(self) -> u32 {
-        // SAFETY: as the caller promises.
-        let waiter = unsafe { self.waiter() };
-        // SAFETY: as the caller promises.
-        unsafe { waiter.numbers() }.number
     }
 
     /// Where the lock was asked for.

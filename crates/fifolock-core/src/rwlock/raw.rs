@@ -1,17 +1,18 @@
 //! The read-write lock without its data: the algorithm over a raw lock.
 
 mod access;
+mod rescue;
+mod side;
 
-pub(crate) use access::{Access, ReadSide, Side, UpgradableSide, UpgradeSide, WriteSide};
-
-use access::kind_of;
+pub(crate) use access::Access;
+pub(crate) use side::{ReadSide, Side, UpgradableSide, UpgradeSide, WriteSide};
 
 #[cfg(feature = "diagnostics")]
 use crate::diagnostics::LockReport;
 use crate::diagnostics::{Holders, HoldersMut, Leaving, Place, Recorded};
-use crate::queue::{Found, GrantedSet, Kind, Look, Node, WaitQueue, Waiter, find_granted};
+use crate::queue::{First, GrantedSet, Kind, Node, WaitQueue, Waiter};
 use crate::raw::{RawLock, Word};
-use crate::state::rwlock::{Admit, Counts, Rob, RwLockPolicy, RwState, Terms};
+use crate::state::rwlock::{Admit, Counts, RwLockPolicy, RwState, Terms};
 use crate::sync_shim::{UnsafeCell, const_fn};
 use crate::wake::Wakers;
 use core::fmt;
@@ -92,8 +93,10 @@ impl Section<'_> {
     #[inline(always)]
     fn admit_batch(&mut self, wakers: &mut Wakers) {
         wakers.more = false;
+        // P3: what has come to the head since the batch began doesn't end a run of readers.
+        let mut goes_on = self.state.go_on();
         while wakers.room() > 0 {
-            match self.state.admit(self.queue.first_kind()) {
+            match self.admit_one(&mut goes_on) {
                 Admit::Nobody => return,
                 Admit::Reader => {
                     let readers = 1 + self.state.take_shares(wakers.room() - 1);
@@ -103,62 +106,47 @@ impl Section<'_> {
                         self.readers.grant_many(readers, grants, self.granted_readers, |waker| wakers.push(waker))
                     };
                 }
-                Admit::First(kind) => {
-                    let first = self.queue.grant_first(self.state.next_grant());
-                    debug_assert!(first.is_some(), "the counts and the queue differ");
-                    let Some((waiter, waker, _)) = first else { return };
+                Admit::First(First { node, kind, .. }) => {
+                    // SAFETY: I1: linked in this queue.
+                    let (waker, _) = unsafe { self.queue.grant(node, self.state.next_grant()) };
                     wakers.push(waker);
                     if !kind.is_shared() {
-                        self.state.granted = waiter.as_ptr();
+                        self.state.granted = node.as_ptr();
                         self.holders.granted(kind);
                         return;
                     }
-                    if kind == Kind::ReadInLine {
-                        // SAFETY: granted in this section.
-                        unsafe { waiter.set_kind(Kind::Read) };
-                    }
                     // SAFETY: I1: granted in this section, so alive, and in no queue.
-                    unsafe { self.granted_readers.insert(waiter) };
+                    unsafe { self.granted_readers.insert(node) };
                 }
             }
         }
         let mut next = self.state.copied();
-        wakers.more = next.admit(self.queue.first_kind()) != Admit::Nobody;
-    }
-
-    /// Looks for a grant that the waiter's own task leaves unclaimed.
-    ///
-    /// # Safety
-    ///
-    /// By who has the waiter's future exclusively; it waits.
-    #[inline(always)]
-    unsafe fn find<S: Side>(&mut self, waiter: Pin<&Waiter>, look: &mut Look) -> Found {
-        match Node::new(self.state.granted) {
-            // SAFETY: as the caller promises; who is granted has not claimed: the word says so.
-            Some(writer) => unsafe { find_granted(waiter, writer, self.state.counts().grants) },
-            None if self.granted_readers.is_empty() => Found::Nothing,
-            // SAFETY: as the caller promises.
-            None => unsafe { self.find_share::<S>(waiter, look) },
+        let first = if goes_on { self.queue.first_behind_an_upgrade() } else { self.queue.first() };
+        let more = next.admit(first);
+        wakers.more = more != Admit::Nobody;
+        if let Admit::First(First { kind, .. }) = more
+            && kind.is_shared()
+            && !self.state.queues_readers_apart()
+        {
+            self.state.hold_open();
         }
     }
 
-    /// # Safety
-    ///
-    /// As [`find`](Self::find).
-    #[cold]
-    #[inline(never)]
-    unsafe fn find_share<S: Side>(&mut self, waiter: Pin<&Waiter>, look: &mut Look) -> Found {
-        // SAFETY: I2: in a section; it waits.
-        let ticket = unsafe { waiter.ticket() };
-        // SAFETY: as the caller promises.
-        let robber = unsafe { kind_of::<S>(waiter) };
-        let state = self.state.copied();
-        let is_of_use = |kind| {
-            let mut after = state;
-            after.rob(robber, ticket, kind) != Rob::Nothing
-        };
-        // SAFETY: as the caller promises.
-        unsafe { self.granted_readers.find(waiter, state.readers, state.counts.grants, look, is_of_use) }
+    /// The policy admits one more. `goes_on` tells whether a task-fair batch goes on, and passes an upgrade that has come
+    /// since the batch began; it is `false` once the run of readers has ended.
+    #[inline(always)]
+    fn admit_one(&mut self, goes_on: &mut bool) -> Admit {
+        if *goes_on
+            && let Some(first) = self.queue.first_behind_an_upgrade()
+            && first.kind.is_shared()
+        {
+            let admit = self.state.admit(Some(first));
+            if admit != Admit::Nobody {
+                return admit;
+            }
+        }
+        *goes_on = false;
+        self.state.admit(self.queue.first())
     }
 }
 

@@ -1,7 +1,6 @@
 //! Models of what threads can do to a read-write lock. The rules of the contract are tested in the conformance crate.
 
 #[cfg(fifolock_loom)]
-mod in_line;
 #[cfg(fifolock_loom)]
 mod loom;
 #[cfg(fifolock_loom)]

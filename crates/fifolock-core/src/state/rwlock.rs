@@ -16,8 +16,7 @@
 //! | writer-preferring, phase-fair | writers and upgradable readers, served one by one | readers, served together |
 //! | task-fair | everybody | nobody |
 //!
-//! An upgrade goes to the head of `queue`. A reader stands in `queue` too if a rescue has put it behind an upgradable one, until
-//! it is polled again.
+//! An upgrade goes to the head of `queue`.
 //!
 //! # Hand-off to a batch of readers
 //!
@@ -30,9 +29,17 @@
 //! The grant reserves the shares and closes the window in O(1). Members are then marked from the head, a bounded number
 //! in each section. One that leaves before its mark gives its share back at once, or leaves it to a member that had no
 //! share (W7: less room than members).
+//!
+//! Under the task-fair policy readers stand in `queue`, and the length of a run of them is not known. There, a batch that
+//! goes on in another section holds the share of its next reader ([`hold_open`](RwState::hold_open)), so that nobody
+//! enters in between; an upgrade that comes meanwhile goes to the head, and the rest of the run passes the upgrade.
+
+mod rescue;
+
+pub(crate) use rescue::Theft;
 
 use super::{MAX_READERS, QueueFull};
-use crate::queue::{Kind, NO_GRANTS, Waiter, next_grant};
+use crate::queue::{First, Kind, NO_GRANTS, Waiter, next_grant};
 use crate::raw::Word;
 use core::borrow::BorrowMut;
 use core::ptr;
@@ -93,8 +100,8 @@ impl Terms {
 pub(crate) enum Admit {
     /// Nobody.
     Nobody,
-    /// The first of `queue`, who waits for this.
-    First(Kind),
+    /// This waiter of `queue`.
+    First(First),
     /// The first of `readers`.
     Reader,
 }
@@ -104,7 +111,6 @@ pub(crate) enum Admit {
 pub(crate) struct Counts {
     /// Readers in a queue, those with a reserved share not counted.
     pub(crate) waiting_readers: u32,
-    /// Those in line with them counted ([`Kind::ReadInLine`]).
     pub(crate) waiting_upgradable: u32,
     /// Writers in the queue, an upgrade counted.
     pub(crate) waiting_writers: u32,
@@ -208,7 +214,7 @@ impl<C: BorrowMut<Counts>> RwState<C> {
         self.readers < self.terms.max_readers()
     }
 
-    /// Who shares a queue with everybody else.
+    /// Whether readers wait in a queue of their own: under every policy but task-fair.
     #[inline(always)]
     pub(crate) fn queues_readers_apart(&self) -> bool {
         self.terms.policy() != RwLockPolicy::TaskFair
@@ -226,7 +232,7 @@ impl<C: BorrowMut<Counts>> RwState<C> {
     fn has_seat(&self, kind: Kind) -> bool {
         !self.writer
             && match kind {
-                Kind::Read | Kind::ReadInLine => self.has_room(),
+                Kind::Read => self.has_room(),
                 Kind::Upgradable => self.has_room() && !self.upgradable,
                 Kind::Write => self.readers == 0,
                 Kind::Upgrade => self.readers == 1,
@@ -246,7 +252,7 @@ impl<C: BorrowMut<Counts>> RwState<C> {
     #[inline(always)]
     fn occupy(&mut self, kind: Kind) {
         match kind {
-            Kind::Read | Kind::ReadInLine => self.readers += 1,
+            Kind::Read => self.readers += 1,
             Kind::Upgradable => (self.readers, self.upgradable) = (self.readers + 1, true),
             Kind::Write => self.writer = true,
             Kind::Upgrade => (self.readers, self.upgradable, self.writer) = (0, false, true),
@@ -257,7 +263,7 @@ impl<C: BorrowMut<Counts>> RwState<C> {
     #[inline(always)]
     fn vacate(&mut self, kind: Kind) {
         match kind {
-            Kind::Read | Kind::ReadInLine => {
+            Kind::Read => {
                 debug_assert!(self.readers > u32::from(self.upgradable), "released more shares than there were");
                 self.readers -= 1;
             }
@@ -328,7 +334,7 @@ impl<C: BorrowMut<Counts>> RwState<C> {
     fn waiting(&mut self, kind: Kind) -> &mut u32 {
         match kind {
             Kind::Read => &mut self.counts_mut().waiting_readers,
-            Kind::Upgradable | Kind::ReadInLine => &mut self.counts_mut().waiting_upgradable,
+            Kind::Upgradable => &mut self.counts_mut().waiting_upgradable,
             Kind::Write | Kind::Upgrade => &mut self.counts_mut().waiting_writers,
         }
     }
@@ -375,7 +381,7 @@ impl<C: BorrowMut<Counts>> RwState<C> {
     pub(crate) fn leave(&mut self, kind: Kind, ticket: u32) {
         match kind {
             Kind::Read => self.leave_reader(ticket),
-            Kind::Upgradable | Kind::ReadInLine => self.counts_mut().waiting_upgradable -= 1,
+            Kind::Upgradable => self.counts_mut().waiting_upgradable -= 1,
             Kind::Write => self.counts_mut().waiting_writers -= 1,
             Kind::Upgrade => {
                 self.counts_mut().waiting_writers -= 1;
@@ -395,13 +401,6 @@ impl<C: BorrowMut<Counts>> RwState<C> {
         ticket != self.counts().ticket
     }
 
-    /// A reader that stands in line queues with the others; returns its ticket. Admit whom it blocked then, or itself.
-    pub(crate) fn leave_line(&mut self) -> Result<u32, QueueFull> {
-        let ticket = self.enqueue(Kind::Read)?;
-        self.leave(Kind::ReadInLine, ticket);
-        Ok(ticket)
-    }
-
     #[inline(always)]
     fn leave_reader(&mut self, ticket: u32) {
         let of_the_window = self.is_of_window(ticket);
@@ -414,28 +413,32 @@ impl<C: BorrowMut<Counts>> RwState<C> {
         }
     }
 
-    /// Admits one more waiter, if the policy lets one in now; `first` is what the first of `queue` waits for. This is the
-    /// whole policy.
+    /// Admits one more waiter, if the policy lets one in now; `first` is the first of `queue`. This is the whole policy.
     ///
     /// | who | writer-preferring | phase-fair | task-fair |
     /// |---|---|---|---|
     /// | members of a batch that has shares | first | first | – |
-    /// | a batch of all waiting readers, after a writer | – | next | – |
+    /// | a batch of all waiting readers, after a writer | only before a robbed one (R7) | next | – |
     /// | the first of `queue`, if there is a place for it | next | next | next |
     /// | a batch of all waiting readers, if no writer waits | last | last | – |
     #[inline(always)]
-    pub(crate) fn admit(&mut self, first: Option<Kind>) -> Admit {
+    pub(crate) fn admit(&mut self, first: Option<First>) -> Admit {
         if self.counts().reserved == 0 {
             if self.writer {
                 return Admit::Nobody;
             }
-            let turn_of_readers = self.after_writer && self.terms.policy() == RwLockPolicy::PhaseFair;
+            let turn_of_readers = self.after_writer
+                && match self.terms.policy() {
+                    RwLockPolicy::PhaseFair => true,
+                    RwLockPolicy::WriterPreferring => first.is_some_and(|first| first.robbed),
+                    RwLockPolicy::TaskFair => false,
+                };
             if !(turn_of_readers && self.open_batch()) {
-                if let Some(kind) = first
-                    && self.seat(kind)
+                if let Some(first) = first
+                    && self.seat(first.kind)
                 {
-                    *self.waiting(kind) -= 1;
-                    return Admit::First(kind);
+                    *self.waiting(first.kind) -= 1;
+                    return Admit::First(first);
                 }
                 if !self.widen_batch() {
                     return Admit::Nobody;
@@ -455,6 +458,30 @@ impl<C: BorrowMut<Counts>> RwState<C> {
         self.counts_mut().reserved -= taken;
         self.counts_mut().window -= taken;
         taken
+    }
+
+    /// A task-fair batch goes on in another section: the share of its next reader is taken now, so that nobody enters in
+    /// between. Only if there is room.
+    pub(crate) fn hold_open(&mut self) {
+        debug_assert!(!self.queues_readers_apart() && self.counts().reserved == 0, "a batch of a queue of its own");
+        self.readers += 1;
+        (self.counts_mut().reserved, self.counts_mut().window) = (1, 1);
+    }
+
+    /// The section in which a task-fair batch goes on. `false`: there is no such batch.
+    #[inline(always)]
+    pub(crate) fn go_on(&mut self) -> bool {
+        let goes_on = self.counts().reserved > 0 && !self.queues_readers_apart();
+        if goes_on {
+            self.readers -= 1;
+            (self.counts_mut().reserved, self.counts_mut().window) = (0, 0);
+        }
+        goes_on
+    }
+
+    /// How many shares belong to readers that have been taken out of the queues, or are about to be.
+    pub(crate) fn readers(&self) -> u32 {
+        if self.queues_readers_apart() { self.readers } else { self.readers - self.counts().reserved }
     }
 
     /// Reserves shares for all waiting readers, as far as there is room, if no writer holds or waits.
@@ -479,67 +506,6 @@ impl<C: BorrowMut<Counts>> RwState<C> {
         self.counts_mut().ticket = self.counts().ticket.wrapping_add(1);
         true
     }
-
-    /// The rescue: `robber`, a waiter of the task that leaves a grant for `robbed` unclaimed, takes it over. The robbed one
-    /// waits again.
-    ///
-    /// | robber waits for | robbed of | after |
-    /// |---|---|---|
-    /// | the same | the same | they have changed places: nothing is counted anew |
-    /// | a share | a share of the other kind, or the write lock | the robber has a share |
-    /// | the write lock, an upgrade | a share | the share is given back; admit whoever comes next |
-    /// | the upgradable share, which another has | a read | the share is given back; the read waits behind the robber |
-    /// | a share | an upgrade | the robber has a share; the upgrade waits, with its own |
-    /// | the write lock, the upgradable share | an upgrade | the same as before: its share keeps them out |
-    #[inline(always)]
-    pub(crate) fn rob(&mut self, robber: Kind, ticket: u32, robbed: Kind) -> Rob {
-        if robber == robbed {
-            return Rob::Trade;
-        }
-        let before = self.copied();
-        self.vacate(robbed);
-        // If no writer waits, readers enter as they come: the robbed one would be granted again at once.
-        let in_line = robber == Kind::Upgradable
-            && self.upgradable
-            && self.counts().waiting_writers == 0
-            && self.queues_readers_apart();
-        let robbed_as = if in_line { Kind::ReadInLine } else { robbed };
-        let Ok(robbed_ticket) = self.enqueue(robbed_as) else {
-            self.restore(before);
-            return Rob::Nothing;
-        };
-        if robber.is_shared() && self.seat(robber) {
-            self.leave(robber, ticket);
-            // A turn that is robbed is over: else a task could rob its own writes for ever, while other readers wait.
-            self.after_writer = !robbed.is_shared();
-            return Rob::TakeOver(robbed_ticket);
-        }
-        if robbed.is_shared() {
-            return Rob::GiveBack(robbed_as, robbed_ticket);
-        }
-        self.restore(before);
-        Rob::Nothing
-    }
-
-    fn restore(&mut self, before: RwState) {
-        let RwState { writer, granted, readers, upgradable, counts, after_writer, .. } = before;
-        (self.writer, self.granted, self.readers, self.upgradable) = (writer, granted, readers, upgradable);
-        (*self.counts_mut(), self.after_writer) = (counts, after_writer);
-    }
-}
-
-/// What is to be done in a rescue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use]
-pub(crate) enum Rob {
-    /// Nothing: it would help nobody.
-    Nothing,
-    /// The two change places, and the robber owns.
-    Trade,
-    /// The robber owns and leaves its queue; the robbed one queues again, with this ticket.
-    TakeOver(u32),
-    /// The robbed one queues again, for this, with this ticket; admit whoever comes next, the robber perhaps.
-    GiveBack(Kind, u32),
 }
 
 #[cfg(test)]

@@ -194,7 +194,7 @@ impl<R: RawLock + Send + Sync + 'static> Subject for RwLock<Data, Later<R>> {
     fn try_now(self: &Arc<Self>, kind: Kind) -> Option<Self::Guard> {
         let lock = Arc::clone(self);
         match kind {
-            Kind::Read | Kind::ReadInLine => lock.try_read_owned().ok().map(RwGuard::Read),
+            Kind::Read => lock.try_read_owned().ok().map(RwGuard::Read),
             Kind::Upgradable => lock.try_upgradable_read_owned().ok().map(RwGuard::Upgradable),
             Kind::Write | Kind::Upgrade => lock.try_write_owned().ok().map(RwGuard::Write),
         }

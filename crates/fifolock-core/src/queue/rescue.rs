@@ -1,0 +1,278 @@
+//! The rescue's part of the queue: what a waiter remembers of a suspicion, and the scan of the granted readers.
+//!
+//! The story stands in [the rescue](crate::rescue).
+
+use super::granted::is_later;
+use super::waiter::{Role, WAITING};
+use super::{GrantedSet, Kind, Node, Waiter, next_grant};
+use crate::sync_shim::Ordering;
+use core::pin::Pin;
+
+/// At which poll in a row a waiter steals a grant that its own task leaves unclaimed.
+pub(crate) const POLLS_TO_STEAL: u16 = 3;
+
+/// How many granted readers one section visits.
+pub(crate) const SCAN_BATCH: u32 = 32;
+
+/// What a poll finds among the unclaimed grants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// There are more, to be visited in another section. The cursor is linked.
+    More,
+    /// All have been visited.
+    Visited,
+    /// A grant that the waiter's own task has left unclaimed for long enough to steal it.
+    Due(Node),
+}
+
+/// What one poll has seen of the unclaimed grants so far.
+#[derive(Debug, Default)]
+pub struct Scan {
+    /// The newest grant when it began; 0 before.
+    newest: u32,
+    /// Whether it has found a grant of the waiter's own task that would help the waiter.
+    found: bool,
+    /// Whether one of those was there already when the suspicion began.
+    known: bool,
+}
+
+impl Scan {
+    /// The first section of the poll begins; `newest` is the number of the newest grant.
+    #[inline(always)]
+    pub(crate) fn begin(&mut self, newest: u32) {
+        if self.newest == 0 {
+            self.newest = newest;
+        }
+    }
+
+    /// Takes note of an unclaimed grant of the waiter's own task. `true`: the waiter may steal the grant.
+    ///
+    /// # Safety
+    ///
+    /// In a section, by the waiter's poll; it waits, and `victim` is granted and not claimed.
+    #[inline(always)]
+    unsafe fn suspect(&mut self, waiter: Pin<&Waiter>, victim: &Waiter) -> bool {
+        // SAFETY: I2, I6: it waits.
+        let role = unsafe { waiter.role() };
+        // SAFETY: I2, I6: it waits.
+        let since = unsafe { waiter.numbers() }.since;
+        // SAFETY: I2: in a section.
+        let victim_role = unsafe { victim.role() };
+        // SAFETY: I2, I6: granted, so it was queued.
+        let numbers = unsafe { victim.numbers() };
+        let renumbered = victim_role.0 & Role::RENUMBERED != 0;
+        let grant = if renumbered { numbers.since } else { numbers.number };
+        let polls = Role::POLLS.of(role);
+        let known = polls > 0 && !is_later(grant, since);
+        self.found = true;
+        self.known |= known;
+        known && polls + 1 >= POLLS_TO_STEAL << Role::LEVEL.of(victim_role)
+    }
+
+    /// The poll has visited all grants, and its waiter waits on. `true`: the waiter suspects its task, which must be
+    /// woken once more.
+    ///
+    /// # Safety
+    ///
+    /// In a section, by the waiter's poll; it waits.
+    #[inline(always)]
+    pub(crate) unsafe fn conclude(&self, waiter: Pin<&Waiter>) -> bool {
+        // SAFETY: I2: it waits.
+        let role = unsafe { waiter.role() };
+        let polls = match (self.found, self.known) {
+            (false, _) => 0,
+            (true, false) => 1,
+            (true, true) => Role::POLLS.of(role) + 1,
+        };
+        // SAFETY: I2, I6: it waits.
+        unsafe {
+            waiter.update(|numbers| {
+                numbers.scanned = self.newest;
+                if polls == 1 {
+                    numbers.since = self.newest;
+                }
+            });
+        }
+        // SAFETY: I2: it waits.
+        unsafe { waiter.set_role(Role::POLLS.set(role, polls)) };
+        self.found
+    }
+}
+
+impl Waiter {
+    /// A robbed waiter that is polled has shown that its task is alive: for the rest of its wait, a theft from it takes
+    /// twice as many polls.
+    ///
+    /// # Safety
+    ///
+    /// In a section, by its poll; it waits.
+    #[inline(always)]
+    pub(crate) unsafe fn prove_alive(&self) {
+        if self.is_robbed() {
+            // Ordering: Relaxed, as in `grant_first`.
+            self.phase.store(WAITING, Ordering::Relaxed);
+            // SAFETY: I2: as the caller promises.
+            let role = unsafe { self.role() };
+            let level = Role::LEVEL.of(role) + 1;
+            // SAFETY: I2: as the caller promises.
+            unsafe { self.set_role(Role::LEVEL.set(role, level)) };
+        }
+    }
+
+    /// Whether this poll may steal a grant, should it find one.
+    ///
+    /// # Safety
+    ///
+    /// In a section; it waits.
+    #[inline(always)]
+    pub(crate) unsafe fn may_steal(&self) -> bool {
+        // SAFETY: I2: as the caller promises.
+        Role::POLLS.of(unsafe { self.role() }) + 1 >= POLLS_TO_STEAL
+    }
+}
+
+/// Whether the waiter, which is being polled, may steal a grant. It is of its own task, and unclaimed.
+///
+/// # Safety
+///
+/// In a section, by the waiter's poll; it waits, and `granted` is granted and not claimed.
+#[inline(always)]
+pub(crate) unsafe fn visit(waiter: Pin<&Waiter>, granted: Node, scan: &mut Scan) -> Found {
+    // SAFETY: I1: unclaimed, so its future has not ended.
+    let victim = unsafe { granted.waiter() };
+    // SAFETY: I6: one waits, the other was granted: both were queued.
+    let own = unsafe { waiter.is_of_task(victim) };
+    // SAFETY: as the caller promises.
+    if own && unsafe { scan.suspect(waiter, victim) } { Found::Due(granted) } else { Found::Visited }
+}
+
+impl GrantedSet {
+    /// Visits the next [`SCAN_BATCH`] members that the waiter's earlier polls have not visited, from the newest to the
+    /// oldest. `helps` tells whether it would help the waiter to take over a share of this kind.
+    ///
+    /// Members of the waiter's own task get the newest number, so that its next poll visits them again, and no others.
+    /// Between two sections the cursor holds the place, so that nobody else's scan, claim or grant disturbs this one.
+    ///
+    /// | before | after | found |
+    /// |---|---|---|
+    /// | `[seen, own, x]` | `[seen, x, own]` | all visited |
+    /// | `[a, …, z]` | `[a, cursor, …, z]` | more |
+    /// | `[a, cursor, …, z]` | `[a, …, z]` | all visited |
+    ///
+    /// # Safety
+    ///
+    /// In a section, by the waiter's poll; it waits in a queue of the same lock. The cursor is this poll's. The poll must
+    /// go on with the scan, or [`stop_scan`](Self::stop_scan), before it returns or runs foreign code.
+    #[cold]
+    #[inline(never)]
+    pub(crate) unsafe fn scan(
+        &mut self,
+        waiter: Pin<&Waiter>,
+        cursor: Pin<&Waiter>,
+        scan: &mut Scan,
+        grants: &mut u32,
+        helps: impl Fn(Kind) -> bool,
+    ) -> Found {
+        // SAFETY: as the caller promises.
+        let mut next = unsafe { self.resume(cursor) };
+        // SAFETY: I2, I6: it waits.
+        let scanned = unsafe { waiter.numbers() }.scanned;
+        for _ in 0..SCAN_BATCH {
+            let Some(node) = next else { return Found::Visited };
+            // SAFETY: I1: linked here.
+            next = unsafe { self.0.before(node) };
+            // SAFETY: I1: linked here.
+            let member = unsafe { node.waiter() };
+            if member.is_cursor() {
+                continue;
+            }
+            // SAFETY: I2, I6: linked here.
+            let number = unsafe { member.numbers() }.number;
+            if !is_later(number, scanned) {
+                return Found::Visited;
+            }
+            // SAFETY: I6: one waits, the other was granted: both were queued.
+            if !unsafe { waiter.is_of_task(member) } {
+                continue;
+            }
+            // SAFETY: I2: linked here.
+            let kind = unsafe { member.kind() };
+            // SAFETY: as the caller promises; members have not claimed.
+            if helps(kind) && unsafe { scan.suspect(waiter, member) } {
+                return Found::Due(node);
+            }
+            // SAFETY: linked here.
+            unsafe { self.renumber(node, next_grant(grants)) };
+        }
+        let Some(node) = next else { return Found::Visited };
+        // SAFETY: I7: the caller unlinks it before the poll returns; `node` is linked here.
+        unsafe { self.0.link_behind(node, Node::of(cursor)) };
+        cursor.set_linked(true);
+        Found::More
+    }
+
+    /// Takes the cursor out, if it is linked.
+    ///
+    /// # Safety
+    ///
+    /// In a section; the cursor is linked here or nowhere.
+    #[inline(always)]
+    pub(crate) unsafe fn stop_scan(&mut self, cursor: Pin<&Waiter>) {
+        if cursor.is_linked() {
+            cursor.set_linked(false);
+            // SAFETY: I7: linked here.
+            let _ = unsafe { self.0.unlink(Node::of(cursor)) };
+        }
+    }
+
+    /// The member that the scan visits next, if there is one: the newest, or the one before the cursor, which is taken out.
+    ///
+    /// # Safety
+    ///
+    /// As [`stop_scan`](Self::stop_scan).
+    #[inline(always)]
+    unsafe fn resume(&mut self, cursor: Pin<&Waiter>) -> Option<Node> {
+        if !cursor.is_linked() {
+            // SAFETY: I1: the head is linked.
+            return self.0.head().map(|head| unsafe { self.0.tail_of(head) });
+        }
+        // SAFETY: I7: linked here.
+        let next = unsafe { self.0.before(Node::of(cursor)) };
+        // SAFETY: as the caller promises.
+        unsafe { self.stop_scan(cursor) };
+        next
+    }
+
+    /// Moves a member to the end, with the newest number.
+    ///
+    /// | before | after |
+    /// |---|---|
+    /// | `[a, node, b]` | `[a, b, node]` |
+    ///
+    /// # Safety
+    ///
+    /// In a section; the waiter is in this set.
+    #[inline(always)]
+    unsafe fn renumber(&mut self, node: Node, number: u32) {
+        // SAFETY: I1: linked here.
+        let member = unsafe { node.waiter() };
+        // SAFETY: I2: linked here.
+        let role = unsafe { member.role() };
+        let renumbered = role.0 & Role::RENUMBERED != 0;
+        // SAFETY: I2, I6: linked here.
+        unsafe {
+            member.update(|numbers| {
+                if !renumbered {
+                    numbers.since = numbers.number;
+                }
+                numbers.number = number;
+            });
+        }
+        // SAFETY: I2: linked here.
+        unsafe { member.set_role(Role(role.0 | Role::RENUMBERED)) };
+        // SAFETY: I1: linked here.
+        let _ = unsafe { self.0.unlink(node) };
+        // SAFETY: I1: alive, and in no ring since.
+        unsafe { self.0.link_last(node) };
+    }
+}
