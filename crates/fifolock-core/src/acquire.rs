@@ -46,7 +46,7 @@ pub(crate) mod sealed {
         /// The future is dropped, or gives up: its waiter leaves, and a grant that it has not claimed is passed on.
         #[inline(always)]
         fn abandon(&self, waiter: Pin<&Waiter>) {
-            wait::leave(&self.lock(), waiter);
+            wait::leave(self.lock(), waiter);
         }
         /// Wraps what the caller owns, by the call at `place` that acquired it.
         ///
@@ -156,7 +156,7 @@ impl<R: Request> Future for Acquire<R> {
     #[inline(always)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let (request, waiter) = self.as_ref().parts();
-        ready!(wait::poll::<_, R::Platform>(&request.lock(), waiter, cx));
+        ready!(wait::poll::<_, R::Platform>(request.lock(), waiter, cx));
         // SAFETY: `poll` said so.
         Poll::Ready(unsafe { self.guard() })
     }
@@ -173,7 +173,7 @@ impl<R: Request> fmt::Debug for Acquire<R> {
 #[cfg_attr(feature = "diagnostics", track_caller)]
 pub(crate) fn try_now<R: sealed::Operations>(request: R) -> Result<R::Guard, TryLockError> {
     let place = Place::here();
-    if wait::try_acquire(&request.lock(), place) {
+    if wait::try_acquire(request.lock(), place) {
         // SAFETY: `try_acquire` said that the caller owns it.
         Ok(unsafe { request.into_guard(place) })
     } else {

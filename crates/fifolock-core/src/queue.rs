@@ -260,29 +260,6 @@ impl Ring {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Others(pub(crate) bool);
 
-/// A waiter that may be served next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct First {
-    pub(crate) node: Node,
-    /// What it waits for.
-    pub(crate) kind: Kind,
-    /// Whether its grant was stolen, and it has not been polled since.
-    pub(crate) robbed: bool,
-}
-
-impl First {
-    /// # Safety
-    ///
-    /// In a section; the waiter is linked.
-    #[inline(always)]
-    unsafe fn new(node: Node) -> Self {
-        // SAFETY: I1, as the caller promises.
-        let waiter = unsafe { node.waiter() };
-        // SAFETY: I2, as the caller promises.
-        Self { node, kind: unsafe { waiter.kind() }, robbed: waiter.is_robbed() }
-    }
-}
-
 /// Waiters that wait, first come first served.
 #[derive(Debug)]
 pub(crate) struct WaitQueue(Ring);
@@ -292,23 +269,40 @@ impl WaitQueue {
         Self(Ring::new())
     }
 
-    /// The first waiter.
+    /// What the first waiter waits for.
     #[inline(always)]
-    pub(crate) fn first(&self) -> Option<First> {
+    pub(crate) fn first_kind(&self) -> Option<Kind> {
         // SAFETY: I1, I2: the head is linked, and this is a section.
-        self.0.head().map(|first| unsafe { First::new(first) })
+        self.0.head().map(|first| unsafe { first.kind() })
     }
 
-    /// The first waiter that doesn't wait for an upgrade, if there is one at the first two places.
-    pub(crate) fn first_behind_an_upgrade(&self) -> Option<First> {
-        let first = self.first()?;
-        if first.kind != Kind::Upgrade {
-            return Some(first);
-        }
+    /// Whether the grant of the first waiter was stolen, and it has not been polled since.
+    #[inline(always)]
+    pub(crate) fn is_first_robbed(&self) -> bool {
+        // SAFETY: I1: the head is linked, and this is a section.
+        self.0.head().is_some_and(|first| unsafe { first.waiter() }.is_robbed())
+    }
+
+    /// Takes the first waiter out for the rest of the section, if it waits for an upgrade.
+    pub(crate) fn set_upgrade_aside(&mut self) -> Option<Node> {
+        let first = self.0.head()?;
         // SAFETY: I1, I2: the head is linked, and this is a section.
-        let second = Node::new(unsafe { first.node.waiter() }.links().next.cast_mut())?;
-        // SAFETY: I1, I2: the neighbour is linked, and this is a section.
-        (second != first.node).then(|| unsafe { First::new(second) })
+        if unsafe { first.kind() } != Kind::Upgrade {
+            return None;
+        }
+        // SAFETY: I1: the head is linked here.
+        let _ = unsafe { self.0.unlink(first) };
+        Some(first)
+    }
+
+    /// Puts the upgrade back that was set aside.
+    ///
+    /// # Safety
+    ///
+    /// In the section in which [`set_upgrade_aside`](Self::set_upgrade_aside) of this queue took it out.
+    pub(crate) unsafe fn put_upgrade_back(&mut self, upgrade: Node) {
+        // SAFETY: I1: alive since the section began, and in no ring.
+        unsafe { self.link(upgrade, Kind::Upgrade) };
     }
 
     /// Queues a waiter with the waker to wake it by.
@@ -369,21 +363,9 @@ impl WaitQueue {
     pub(crate) fn grant_first(&mut self, grant: u32) -> Option<(Node, Waker, Others)> {
         let first = self.0.head()?;
         // SAFETY: I1: the head is linked here.
-        let (waker, others) = unsafe { self.grant(first, grant) };
-        Some((first, waker, others))
-    }
-
-    /// The same for any waiter of the queue.
-    ///
-    /// # Safety
-    ///
-    /// In a section; the waiter is linked here.
-    #[inline(always)]
-    pub(crate) unsafe fn grant(&mut self, node: Node, grant: u32) -> (Waker, Others) {
-        // SAFETY: I1: linked here, as the caller promises.
-        let others = unsafe { self.0.unlink(node) };
+        let others = unsafe { self.0.unlink(first) };
         // SAFETY: I1: it was linked a moment ago, and the section goes on.
-        let waiter = unsafe { node.waiter() };
+        let waiter = unsafe { first.waiter() };
         debug_assert!(!waiter.is_granted(), "granted twice");
         // SAFETY: I3: it waited, so the slot's waker is its own, and leaves with this.
         let waker = unsafe { waiter.take_waker() };
@@ -391,7 +373,7 @@ impl WaitQueue {
         unsafe { waiter.update(|numbers| numbers.number = grant) };
         // Ordering: Relaxed. The end of the section, or the word that it stores, publishes it: see `is_granted`.
         waiter.phase.store(GRANTED, Ordering::Relaxed);
-        (waker, others)
+        Some((first, waker, others))
     }
 
     /// Takes so many waiters out from the head, marks them as granted and puts them into `set`, in order, all at once. `f`

@@ -37,27 +37,25 @@ use core::task::Waker;
 /// An acquisition whose waiters can steal a grant that their own task leaves unclaimed.
 pub trait Rescuing: Acquisition {
     /// Whether some grant may be unclaimed, as far as the word tells; `true` where only a section can tell.
-    fn may_be_unclaimed(&self) -> bool;
-    /// Whether an unclaimed grant may be of the task that this waker wakes.
-    fn may_be_of_task(section: &Self::Section<'_>, waker: &Waker) -> bool;
+    fn may_be_unclaimed(self) -> bool;
+    /// Whether some grant is unclaimed.
+    fn is_unclaimed(section: &Self::Section<'_>) -> bool;
+    /// Whether a newcomer with this waker certainly has to queue: it may not enter, and no unclaimed grant is of its own
+    /// task. `false` means *not certain*: the slow path decides.
+    fn certainly_waits(section: &Self::Section<'_>, waker: &Waker) -> bool;
     /// Visits unclaimed grants for a waiter that is polled.
     ///
     /// # Safety
     ///
     /// In a section, by the waiter's poll; it waits. If there is more to visit, the poll must go on, or stop the scan, before
     /// it returns or runs foreign code.
-    unsafe fn find(
-        section: &mut Self::Section<'_>,
-        waiter: Pin<&Waiter>,
-        cursor: Pin<&Waiter>,
-        scan: &mut Scan,
-    ) -> Found;
+    unsafe fn find(section: &mut Self::Section<'_>, waiter: Pin<&Waiter>, scan: Pin<&Scan>) -> Found;
     /// Takes the cursor out, if it is linked.
     ///
     /// # Safety
     ///
     /// In a section, by the poll that the cursor belongs to.
-    unsafe fn stop_scan(section: &mut Self::Section<'_>, cursor: Pin<&Waiter>);
+    unsafe fn stop_scan(section: &mut Self::Section<'_>, scan: Pin<&Scan>);
     /// The thief takes the grant over. `spare` is a waker of its task, for a theft after which both wait. Returns whether
     /// the thief owns what it waited for.
     ///
@@ -83,15 +81,20 @@ pub trait Rescuing: Acquisition {
 #[inline(always)]
 pub(crate) fn look<A: Rescuing>(section: &mut A::Section<'_>, polled: &mut Polled<'_>, wakers: &mut A::Wakers) -> Step {
     let waiter = polled.waiter;
-    // SAFETY: I2: in a section, by its poll; it waits.
-    unsafe { waiter.prove_alive() };
+    if waiter.is_robbed() {
+        // SAFETY: I2: in a section, by its poll; it waits.
+        unsafe { waiter.prove_alive() };
+    }
+    if !A::is_unclaimed(section) {
+        return Step::Wait;
+    }
     // A theft may leave both waiting, each with a waker. A clone is foreign code, so it is made before the scan.
     // SAFETY: I2: in a section; it waits.
     if polled.spare.is_none() && unsafe { waiter.may_steal() } {
         return Step::NeedsWaker;
     }
     // SAFETY: I7: in a section, by its poll, which goes on at `ScanOn` without foreign code in between; it waits.
-    match unsafe { A::find(section, waiter, polled.cursor, polled.scan) } {
+    match unsafe { A::find(section, waiter, polled.scan) } {
         Found::More => Step::ScanOn,
         // SAFETY: I2: in a section, by its poll; it waits.
         Found::Visited if unsafe { polled.scan.conclude(waiter) } => Step::WakeAgain,

@@ -35,7 +35,7 @@ impl<R: Request, M: Limited> Timed<R, M> {
         let mut this = self.project();
         let (request, waiter) = this.acquire.as_ref().parts();
         let outcome =
-            ready!(poll_limited::<_, R::Platform, _>(&request.lock(), waiter, this.limit, this.sleep.as_mut(), cx));
+            ready!(poll_limited::<_, R::Platform, _>(request.lock(), waiter, this.limit, this.sleep.as_mut(), cx));
         let outcome = if outcome == Outcome::Owner {
             // SAFETY: `poll_limited` said so.
             Ok(unsafe { this.acquire.as_mut().guard() })
@@ -297,7 +297,7 @@ impl From<bool> for Outcome {
 /// Polls a limited operation.
 #[inline(always)]
 fn poll_limited<A: Rescuing, P: Platform, M: Limited>(
-    lock: &A,
+    lock: A,
     waiter: Pin<&Waiter>,
     limit: &M,
     sleep: Pin<&mut Option<M::Sleep>>,
@@ -315,7 +315,7 @@ fn poll_limited<A: Rescuing, P: Platform, M: Limited>(
 /// Polls the operation without its sleep.
 #[inline(always)]
 fn poll_lock<A: Rescuing, P: Platform, M: Limited>(
-    lock: &A,
+    lock: A,
     waiter: Pin<&Waiter>,
     limit: &M,
     cx: &mut Context<'_>,
@@ -346,7 +346,7 @@ fn poll_lock<A: Rescuing, P: Platform, M: Limited>(
 #[cold]
 #[inline(never)]
 fn poll_waiting<A: Rescuing, P: Platform, M: Limited>(
-    lock: &A,
+    lock: A,
     waiter: Pin<&Waiter>,
     limit: &M,
     mut sleep: Pin<&mut Option<M::Sleep>>,

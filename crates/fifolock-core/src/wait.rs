@@ -21,7 +21,7 @@ use core::task::{Context, Poll, Waker};
 ///
 /// The functions without `self` run inside a section, and only move things around; foreign code is called by the
 /// functions of this module, outside.
-pub trait Acquisition {
+pub trait Acquisition: Copy {
     /// Whether the lock's word can be looked at and changed without a section. If not, the shortcuts below do nothing, and
     /// the code that would try them is left out.
     const SHORTCUTS: bool;
@@ -33,17 +33,17 @@ pub trait Acquisition {
     type Wakers: Default;
 
     /// Runs a section. Whom it grants is to be woken after it, by [`wake_all`](Self::wake_all).
-    fn section<T>(&self, f: impl FnOnce(&mut Self::Section<'_>) -> T) -> T;
+    fn section<T>(self, f: impl FnOnce(&mut Self::Section<'_>) -> T) -> T;
     /// Wakes whom a section granted, all before it returns or unwinds.
-    fn wake_all(&self, wakers: &mut Self::Wakers);
+    fn wake_all(self, wakers: &mut Self::Wakers);
     /// Acquires, if the word alone allows it.
-    fn try_fast(&self) -> bool;
+    fn try_fast(self) -> bool;
     /// Whether it can be acquired, by the look of the word; `true` where only a section can tell.
-    fn may_enter(&self) -> bool;
+    fn may_enter(self) -> bool;
     /// Claims a grant without a section, if that can be done.
-    fn claim_fast(&self, waiter: Pin<&Waiter>) -> bool;
+    fn claim_fast(self, waiter: Pin<&Waiter>) -> bool;
     /// Gives up what was acquired by a call at `place`. Only for its owner.
-    fn release(&self, place: Place);
+    fn release(self, place: Place);
 
     /// Acquires, if the policy lets a newcomer in, who asks at `place`.
     fn enter(section: &mut Self::Section<'_>, place: Place) -> bool;
@@ -71,19 +71,19 @@ pub struct TooMany(pub(crate) QueueFull, pub(crate) Waker);
 
 /// One attempt. `true`: the caller owns it.
 #[inline(always)]
-pub(crate) fn try_acquire<A: Acquisition>(lock: &A, place: Place) -> bool {
+pub(crate) fn try_acquire<A: Acquisition>(lock: A, place: Place) -> bool {
     lock.try_fast() || try_slow(lock, place)
 }
 
 /// The shortcut fails also while a section runs, which says nothing about the lock.
 #[inline]
-fn try_slow<A: Acquisition>(lock: &A, place: Place) -> bool {
+fn try_slow<A: Acquisition>(lock: A, place: Place) -> bool {
     lock.may_enter() && lock.section(move |section| A::enter(section, place))
 }
 
 /// Polls an operation. A caller that gets `Ready` owns what it waited for, and never uses the waiter again.
 #[inline(always)]
-pub(crate) fn poll<A: Rescuing, P: Platform>(lock: &A, waiter: Pin<&Waiter>, cx: &mut Context<'_>) -> Poll<()> {
+pub(crate) fn poll<A: Rescuing, P: Platform>(lock: A, waiter: Pin<&Waiter>, cx: &mut Context<'_>) -> Poll<()> {
     if A::SHORTCUTS {
         match waiter.stage() {
             Stage::Idle => {
@@ -96,15 +96,14 @@ pub(crate) fn poll<A: Rescuing, P: Platform>(lock: &A, waiter: Pin<&Waiter>, cx:
                     poll_first::<A, false>(lock, waiter, cx.waker())
                 };
             }
-            Stage::Queued if waiter.is_granted() => {
+            // Granted, or robbed, which can't be claimed.
+            Stage::Queued if !waiter.just_waits() => {
                 if lock.claim_fast(waiter) {
                     return Poll::Ready(());
                 }
             }
             // Should a grant be under way, its wake is still to come.
-            Stage::Queued
-                if waiter.will_wake(cx.waker()) && !(P::RESCUE && (waiter.is_robbed() || lock.may_be_unclaimed())) =>
-            {
+            Stage::Queued if waiter.will_wake(cx.waker()) && !(P::RESCUE && lock.may_be_unclaimed()) => {
                 return Poll::Pending;
             }
             Stage::Queued | Stage::Done => {}
@@ -127,10 +126,11 @@ pub(crate) fn poll<A: Rescuing, P: Platform>(lock: &A, waiter: Pin<&Waiter>, cx:
 /// | `[w1]` | `[w1, caller]` |
 #[cold]
 #[inline(never)]
-fn poll_first<A: Rescuing, const RESCUE: bool>(lock: &A, waiter: Pin<&Waiter>, waker: &Waker) -> Poll<()> {
+fn poll_first<A: Rescuing, const RESCUE: bool>(lock: A, waiter: Pin<&Waiter>, waker: &Waker) -> Poll<()> {
     let own = waker.clone();
     let unused = lock.section(move |section| {
-        if !A::has_to_wait(section) || RESCUE && A::may_be_of_task(section, &own) {
+        let waits = if RESCUE { A::certainly_waits(section, &own) } else { A::has_to_wait(section) };
+        if !waits {
             return Some(own);
         }
         // SAFETY: I1, I2: in a section, by the polled future, whose drop unlinks it; idle so far.
@@ -146,7 +146,7 @@ fn poll_first<A: Rescuing, const RESCUE: bool>(lock: &A, waiter: Pin<&Waiter>, w
 }
 
 /// The caller has just become the owner. Should the foreign code panic that is still to run, it is the owner no more.
-fn now_owner<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>, foreign: impl FnOnce()) -> Poll<()> {
+fn now_owner<A: Acquisition>(lock: A, waiter: Pin<&Waiter>, foreign: impl FnOnce()) -> Poll<()> {
     waiter.set_done();
     let owner = OnDrop(|| lock.release(waiter.place()));
     foreign();
@@ -184,7 +184,7 @@ pub(crate) enum Step {
 #[cold]
 #[inline(never)]
 fn poll_slow<A: Rescuing, const RESCUE: bool>(
-    lock: &A,
+    lock: A,
     waiter: Pin<&Waiter>,
     waker: &Waker,
     mut spare: Option<Waker>,
@@ -194,23 +194,15 @@ fn poll_slow<A: Rescuing, const RESCUE: bool>(
         Stage::Queued => true,
         Stage::Done => polled_after_ready(),
     };
-    let mut scan = Scan::default();
-    let cursor = pin!(Waiter::cursor());
+    let scan = pin!(Scan::new());
     // Clones are foreign code, so they are made between sections, if a section can't do without. The lock may be free again
     // after a clone.
     loop {
         let mut wakers = A::Wakers::default();
         let mut old = None;
         let step = lock.section(|section| {
-            let mut polled = Polled {
-                waiter,
-                queued: &mut queued,
-                waker,
-                spare: &mut spare,
-                old: &mut old,
-                scan: &mut scan,
-                cursor: cursor.as_ref(),
-            };
+            let mut polled =
+                Polled { waiter, queued: &mut queued, waker, spare: &mut spare, old: &mut old, scan: scan.as_ref() };
             poll_in::<A, RESCUE>(section, &mut polled, &mut wakers)
         });
         match step {
@@ -247,8 +239,7 @@ pub(crate) struct Polled<'a> {
     pub(crate) spare: &'a mut Option<Waker>,
     /// The waker that was replaced, to be dropped outside.
     old: &'a mut Option<Waker>,
-    pub(crate) scan: &'a mut Scan,
-    pub(crate) cursor: Pin<&'a Waiter>,
+    pub(crate) scan: Pin<&'a Scan>,
 }
 
 /// The section of [`poll_slow`].
@@ -260,9 +251,9 @@ fn poll_in<A: Rescuing, const RESCUE: bool>(
 ) -> Step {
     let waiter = polled.waiter;
     if A::own(section, waiter, *polled.queued) {
-        if RESCUE {
+        if RESCUE && polled.scan.is_cut() {
             // SAFETY: I7: in a section, by the cursor's poll.
-            unsafe { A::stop_scan(section, polled.cursor) };
+            unsafe { A::stop_scan(section, polled.scan) };
         }
         return Step::Owner;
     }
@@ -287,13 +278,13 @@ fn poll_in<A: Rescuing, const RESCUE: bool>(
 /// `true`: the caller owns it. `false`: the waiter has left, and whom it blocked was granted and woken.
 #[cold]
 #[inline(never)]
-pub(crate) fn claim_or_leave<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>) -> bool {
+pub(crate) fn claim_or_leave<A: Acquisition>(lock: A, waiter: Pin<&Waiter>) -> bool {
     stop_waiting(lock, waiter).is_none()
 }
 
 /// The waker of a waiter that has left, to be dropped; `None`: the caller owns it.
 #[inline(always)]
-fn stop_waiting<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>) -> Option<Waker> {
+fn stop_waiting<A: Acquisition>(lock: A, waiter: Pin<&Waiter>) -> Option<Waker> {
     debug_assert_eq!(waiter.stage(), Stage::Queued, "it waits for nothing");
     waiter.set_done();
     let mut wakers = A::Wakers::default();
@@ -311,7 +302,7 @@ fn stop_waiting<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>) -> Option<Waker>
 
 /// The waiter is not wanted any longer. What it has is passed on, and whom it blocked is granted.
 #[inline(always)]
-pub(crate) fn leave<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>) {
+pub(crate) fn leave<A: Acquisition>(lock: A, waiter: Pin<&Waiter>) {
     if waiter.stage() == Stage::Queued {
         leave_queued(lock, waiter);
     }
@@ -323,7 +314,7 @@ pub(crate) fn leave<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>) {
 /// | granted to the caller | as if its guard had been dropped |
 #[cold]
 #[inline(never)]
-fn leave_queued<A: Acquisition>(lock: &A, waiter: Pin<&Waiter>) {
+fn leave_queued<A: Acquisition>(lock: A, waiter: Pin<&Waiter>) {
     if A::SHORTCUTS {
         match stop_waiting(lock, waiter) {
             Some(waker) => drop(waker),

@@ -109,7 +109,7 @@ impl LockReport {
         granted_readers: &GrantedSet,
     ) -> Self {
         let counts = state.counts;
-        let upgrades = usize::from(queue.first().is_some_and(|first| first.kind == Kind::Upgrade));
+        let upgrades = usize::from(queue.first_kind() == Some(Kind::Upgrade));
         let mut report = Self {
             lock: "read-write lock",
             holders: Vec::new(),

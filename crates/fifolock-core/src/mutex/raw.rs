@@ -117,7 +117,7 @@ impl<R: RawLock> Acquisition for &RawMutex<R> {
     const SHORTCUTS: bool = Recorded::<R>::SHORTCUTS;
 
     #[inline(always)]
-    fn section<T>(&self, f: impl FnOnce(&mut Section<'_>) -> T) -> T {
+    fn section<T>(self, f: impl FnOnce(&mut Section<'_>) -> T) -> T {
         self.raw.with(|word| {
             self.waiters.with_mut(|waiters| {
                 // SAFETY: sections exclude each other and never nest, because nothing inside calls foreign code
@@ -133,25 +133,25 @@ impl<R: RawLock> Acquisition for &RawMutex<R> {
     }
 
     #[inline(always)]
-    fn wake_all(&self, (): &mut ()) {}
+    fn wake_all(self, (): &mut ()) {}
 
     #[inline(always)]
-    fn try_fast(&self) -> bool {
+    fn try_fast(self) -> bool {
         self.raw.try_acquire(Word::INIT, Word::HELD)
     }
 
     #[inline(always)]
-    fn may_enter(&self) -> bool {
+    fn may_enter(self) -> bool {
         !self.raw.peek().is_some_and(Word::is_held)
     }
 
     #[inline(always)]
-    fn claim_fast(&self, waiter: Pin<&Waiter>) -> bool {
+    fn claim_fast(self, waiter: Pin<&Waiter>) -> bool {
         crate::state::claim_fast(&self.raw, waiter)
     }
 
     #[inline(always)]
-    fn release(&self, _: Place) {
+    fn release(self, _: Place) {
         if !self.raw.try_release(Word::HELD, Word::INIT) {
             self.release_slow();
         }
@@ -210,18 +210,25 @@ impl<R: RawLock> Acquisition for &RawMutex<R> {
 
 impl<R: RawLock> Rescuing for &RawMutex<R> {
     #[inline(always)]
-    fn may_be_unclaimed(&self) -> bool {
+    fn may_be_unclaimed(self) -> bool {
         self.raw.peek().is_none_or(|word| !word.is_held() || !word.granted().is_null())
     }
 
     #[inline(always)]
-    fn may_be_of_task(section: &Section<'_>, waker: &Waker) -> bool {
-        // SAFETY: I1: in a section, and the word says that the granted waiter has not claimed.
-        Node::new(section.state.granted()).is_some_and(|granted| unsafe { granted.will_wake(waker) })
+    fn is_unclaimed(section: &Section<'_>) -> bool {
+        !section.state.granted().is_null()
     }
 
     #[inline(always)]
-    unsafe fn find(section: &mut Section<'_>, waiter: Pin<&Waiter>, _: Pin<&Waiter>, scan: &mut Scan) -> Found {
+    fn certainly_waits(section: &Section<'_>, waker: &Waker) -> bool {
+        section.state.is_owned()
+            || section.state.is_held()
+                // SAFETY: I1: in a section, and the word says that the granted waiter has not claimed.
+                && Node::new(section.state.granted()).is_some_and(|granted| !unsafe { granted.will_wake(waker) })
+    }
+
+    #[inline(always)]
+    unsafe fn find(section: &mut Section<'_>, waiter: Pin<&Waiter>, scan: Pin<&Scan>) -> Found {
         scan.begin(*section.grants);
         match Node::new(section.state.granted()) {
             // SAFETY: as the caller promises; the word says that the granted waiter has not claimed.
@@ -231,7 +238,7 @@ impl<R: RawLock> Rescuing for &RawMutex<R> {
     }
 
     #[inline(always)]
-    unsafe fn stop_scan(_: &mut Section<'_>, _: Pin<&Waiter>) {}
+    unsafe fn stop_scan(_: &mut Section<'_>, _: Pin<&Scan>) {}
 
     /// | before | after |
     /// |---|---|

@@ -6,7 +6,11 @@ use super::granted::is_later;
 use super::waiter::{Role, WAITING};
 use super::{GrantedSet, Kind, Node, Waiter, next_grant};
 use crate::sync_shim::Ordering;
+use core::cell::{Cell, UnsafeCell};
+use core::marker::PhantomPinned;
+use core::mem::MaybeUninit;
 use core::pin::Pin;
+use core::ptr::NonNull;
 
 /// At which poll in a row a waiter steals a grant that its own task leaves unclaimed.
 pub(crate) const POLLS_TO_STEAL: u16 = 3;
@@ -25,24 +29,54 @@ pub enum Found {
     Due(Node),
 }
 
-/// What one poll has seen of the unclaimed grants so far.
-#[derive(Debug, Default)]
+/// What one poll has seen of the unclaimed grants so far, and the place in the set of granted readers at which its scan
+/// goes on. It lies on the stack of the poll.
+#[derive(Debug)]
 pub struct Scan {
     /// The newest grant when it began; 0 before.
-    newest: u32,
+    newest: Cell<u32>,
     /// Whether it has found a grant of the waiter's own task that would help the waiter.
-    found: bool,
+    found: Cell<bool>,
     /// Whether one of those was there already when the suspicion began.
-    known: bool,
+    known: Cell<bool>,
+    /// Whether it goes on in another section: the cursor is linked.
+    is_cut: Cell<bool>,
+    // I7: written before it is linked.
+    cursor: UnsafeCell<MaybeUninit<Waiter>>,
+    _pinned: PhantomPinned,
 }
 
 impl Scan {
+    #[inline(always)]
+    pub(crate) fn new() -> Self {
+        Self {
+            newest: Cell::new(0),
+            found: Cell::new(false),
+            known: Cell::new(false),
+            is_cut: Cell::new(false),
+            cursor: UnsafeCell::new(MaybeUninit::uninit()),
+            _pinned: PhantomPinned,
+        }
+    }
+
     /// The first section of the poll begins; `newest` is the number of the newest grant.
     #[inline(always)]
-    pub(crate) fn begin(&mut self, newest: u32) {
-        if self.newest == 0 {
-            self.newest = newest;
+    pub(crate) fn begin(&self, newest: u32) {
+        if self.newest.get() == 0 {
+            self.newest.set(newest);
         }
+    }
+
+    /// Whether it goes on in another section.
+    #[inline(always)]
+    pub(crate) fn is_cut(&self) -> bool {
+        self.is_cut.get()
+    }
+
+    #[inline(always)]
+    fn cursor(self: Pin<&Self>) -> Node {
+        // SAFETY: the address of a cell is not null.
+        Node(unsafe { NonNull::new_unchecked(self.get_ref().cursor.get().cast()) })
     }
 
     /// Takes note of an unclaimed grant of the waiter's own task. `true`: the waiter may steal the grant.
@@ -51,7 +85,7 @@ impl Scan {
     ///
     /// In a section, by the waiter's poll; it waits, and `victim` is granted and not claimed.
     #[inline(always)]
-    unsafe fn suspect(&mut self, waiter: Pin<&Waiter>, victim: &Waiter) -> bool {
+    unsafe fn suspect(&self, waiter: Pin<&Waiter>, victim: &Waiter) -> bool {
         // SAFETY: I2, I6: it waits.
         let role = unsafe { waiter.role() };
         // SAFETY: I2, I6: it waits.
@@ -64,8 +98,8 @@ impl Scan {
         let grant = if renumbered { numbers.since } else { numbers.number };
         let polls = Role::POLLS.of(role);
         let known = polls > 0 && !is_later(grant, since);
-        self.found = true;
-        self.known |= known;
+        self.found.set(true);
+        self.known.set(self.known.get() || known);
         known && polls + 1 >= POLLS_TO_STEAL << Role::LEVEL.of(victim_role)
     }
 
@@ -79,7 +113,7 @@ impl Scan {
     pub(crate) unsafe fn conclude(&self, waiter: Pin<&Waiter>) -> bool {
         // SAFETY: I2: it waits.
         let role = unsafe { waiter.role() };
-        let polls = match (self.found, self.known) {
+        let polls = match (self.found.get(), self.known.get()) {
             (false, _) => 0,
             (true, false) => 1,
             (true, true) => Role::POLLS.of(role) + 1,
@@ -87,15 +121,15 @@ impl Scan {
         // SAFETY: I2, I6: it waits.
         unsafe {
             waiter.update(|numbers| {
-                numbers.scanned = self.newest;
+                numbers.scanned = self.newest.get();
                 if polls == 1 {
-                    numbers.since = self.newest;
+                    numbers.since = self.newest.get();
                 }
             });
         }
         // SAFETY: I2: it waits.
         unsafe { waiter.set_role(Role::POLLS.set(role, polls)) };
-        self.found
+        self.found.get()
     }
 }
 
@@ -105,18 +139,18 @@ impl Waiter {
     ///
     /// # Safety
     ///
-    /// In a section, by its poll; it waits.
-    #[inline(always)]
+    /// In a section, by its poll; it waits, and was robbed.
+    #[cold]
+    #[inline(never)]
     pub(crate) unsafe fn prove_alive(&self) {
-        if self.is_robbed() {
-            // Ordering: Relaxed, as in `grant_first`.
-            self.phase.store(WAITING, Ordering::Relaxed);
-            // SAFETY: I2: as the caller promises.
-            let role = unsafe { self.role() };
-            let level = Role::LEVEL.of(role) + 1;
-            // SAFETY: I2: as the caller promises.
-            unsafe { self.set_role(Role::LEVEL.set(role, level)) };
-        }
+        debug_assert!(self.is_robbed(), "nobody has doubted it");
+        // Ordering: Relaxed, as in `grant_first`.
+        self.phase.store(WAITING, Ordering::Relaxed);
+        // SAFETY: I2: as the caller promises.
+        let role = unsafe { self.role() };
+        let level = Role::LEVEL.of(role) + 1;
+        // SAFETY: I2: as the caller promises.
+        unsafe { self.set_role(Role::LEVEL.set(role, level)) };
     }
 
     /// Whether this poll may steal a grant, should it find one.
@@ -137,7 +171,7 @@ impl Waiter {
 ///
 /// In a section, by the waiter's poll; it waits, and `granted` is granted and not claimed.
 #[inline(always)]
-pub(crate) unsafe fn visit(waiter: Pin<&Waiter>, granted: Node, scan: &mut Scan) -> Found {
+pub(crate) unsafe fn visit(waiter: Pin<&Waiter>, granted: Node, scan: Pin<&Scan>) -> Found {
     // SAFETY: I1: unclaimed, so its future has not ended.
     let victim = unsafe { granted.waiter() };
     // SAFETY: I6: one waits, the other was granted: both were queued.
@@ -161,20 +195,19 @@ impl GrantedSet {
     ///
     /// # Safety
     ///
-    /// In a section, by the waiter's poll; it waits in a queue of the same lock. The cursor is this poll's. The poll must
+    /// In a section, by the waiter's poll; it waits in a queue of the same lock. The poll must
     /// go on with the scan, or [`stop_scan`](Self::stop_scan), before it returns or runs foreign code.
     #[cold]
     #[inline(never)]
     pub(crate) unsafe fn scan(
         &mut self,
         waiter: Pin<&Waiter>,
-        cursor: Pin<&Waiter>,
-        scan: &mut Scan,
+        scan: Pin<&Scan>,
         grants: &mut u32,
         helps: impl Fn(Kind) -> bool,
     ) -> Found {
         // SAFETY: as the caller promises.
-        let mut next = unsafe { self.resume(cursor) };
+        let mut next = unsafe { self.resume(scan) };
         // SAFETY: I2, I6: it waits.
         let scanned = unsafe { waiter.numbers() }.scanned;
         for _ in 0..SCAN_BATCH {
@@ -205,9 +238,11 @@ impl GrantedSet {
             unsafe { self.renumber(node, next_grant(grants)) };
         }
         let Some(node) = next else { return Found::Visited };
+        // SAFETY: I7: linked nowhere, so nobody else knows it.
+        unsafe { scan.cursor().as_ptr().write(Waiter::cursor()) };
         // SAFETY: I7: the caller unlinks it before the poll returns; `node` is linked here.
-        unsafe { self.0.link_behind(node, Node::of(cursor)) };
-        cursor.set_linked(true);
+        unsafe { self.0.link_behind(node, scan.cursor()) };
+        scan.is_cut.set(true);
         Found::More
     }
 
@@ -215,13 +250,13 @@ impl GrantedSet {
     ///
     /// # Safety
     ///
-    /// In a section; the cursor is linked here or nowhere.
+    /// In a section of the lock that is scanned, by the poll that scans.
     #[inline(always)]
-    pub(crate) unsafe fn stop_scan(&mut self, cursor: Pin<&Waiter>) {
-        if cursor.is_linked() {
-            cursor.set_linked(false);
+    pub(crate) unsafe fn stop_scan(&mut self, scan: Pin<&Scan>) {
+        if scan.is_cut() {
+            scan.is_cut.set(false);
             // SAFETY: I7: linked here.
-            let _ = unsafe { self.0.unlink(Node::of(cursor)) };
+            let _ = unsafe { self.0.unlink(scan.cursor()) };
         }
     }
 
@@ -231,15 +266,15 @@ impl GrantedSet {
     ///
     /// As [`stop_scan`](Self::stop_scan).
     #[inline(always)]
-    unsafe fn resume(&mut self, cursor: Pin<&Waiter>) -> Option<Node> {
-        if !cursor.is_linked() {
+    unsafe fn resume(&mut self, scan: Pin<&Scan>) -> Option<Node> {
+        if !scan.is_cut() {
             // SAFETY: I1: the head is linked.
             return self.0.head().map(|head| unsafe { self.0.tail_of(head) });
         }
         // SAFETY: I7: linked here.
-        let next = unsafe { self.0.before(Node::of(cursor)) };
+        let next = unsafe { self.0.before(scan.cursor()) };
         // SAFETY: as the caller promises.
-        unsafe { self.stop_scan(cursor) };
+        unsafe { self.stop_scan(scan) };
         next
     }
 

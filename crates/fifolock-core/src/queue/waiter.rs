@@ -208,7 +208,7 @@ impl Waiter {
 
     /// The cursor of a scan: see [`Scan`](super::Scan).
     #[inline(always)]
-    pub(crate) fn cursor() -> Self {
+    pub(super) fn cursor() -> Self {
         let this = Self::new(Place::here());
         // Ordering: Relaxed. The section that links it publishes it.
         this.phase.store(CURSOR, Ordering::Relaxed);
@@ -220,17 +220,6 @@ impl Waiter {
     pub(super) fn is_cursor(&self) -> bool {
         // Ordering: Relaxed. It never changes once it is linked.
         self.phase.load(Ordering::Relaxed) == CURSOR
-    }
-
-    /// Whether this cursor is linked. Only for the poll that it belongs to.
-    #[inline(always)]
-    pub(super) fn is_linked(&self) -> bool {
-        self.stage() == Stage::Queued
-    }
-
-    #[inline(always)]
-    pub(super) fn set_linked(&self, linked: bool) {
-        self.set_stage(if linked { Stage::Queued } else { Stage::Idle });
     }
 
     /// Where the lock was asked for.
@@ -262,6 +251,13 @@ impl Waiter {
         // Ordering: Relaxed. Inside a section the section orders it. Outside, `true` is confirmed by an acquire on the
         // word, and `false` is the truth unless a grant is on its way, whose wake comes after it.
         self.phase.load(Ordering::Relaxed) == GRANTED
+    }
+
+    /// Whether it is neither granted nor robbed. Outside a section a hint, as above.
+    #[inline(always)]
+    pub(crate) fn just_waits(&self) -> bool {
+        // Ordering: Relaxed, as in `is_granted`.
+        self.phase.load(Ordering::Relaxed) == WAITING
     }
 
     /// Whether its grant was stolen, and it has not been polled since. Outside a section a hint, as above.

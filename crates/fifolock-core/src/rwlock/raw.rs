@@ -10,7 +10,7 @@ pub(crate) use side::{ReadSide, Side, UpgradableSide, UpgradeSide, WriteSide};
 #[cfg(feature = "diagnostics")]
 use crate::diagnostics::LockReport;
 use crate::diagnostics::{Holders, HoldersMut, Leaving, Place, Recorded};
-use crate::queue::{First, GrantedSet, Kind, Node, WaitQueue, Waiter};
+use crate::queue::{GrantedSet, Kind, Node, WaitQueue, Waiter};
 use crate::raw::{RawLock, Word};
 use crate::state::rwlock::{Admit, Counts, RwLockPolicy, RwState, Terms};
 use crate::sync_shim::{UnsafeCell, const_fn};
@@ -93,10 +93,8 @@ impl Section<'_> {
     #[inline(always)]
     fn admit_batch(&mut self, wakers: &mut Wakers) {
         wakers.more = false;
-        // P3: what has come to the head since the batch began doesn't end a run of readers.
-        let mut goes_on = self.state.go_on();
         while wakers.room() > 0 {
-            match self.admit_one(&mut goes_on) {
+            match self.state.admit(self.queue.first_kind(), || self.queue.is_first_robbed()) {
                 Admit::Nobody => return,
                 Admit::Reader => {
                     let readers = 1 + self.state.take_shares(wakers.room() - 1);
@@ -106,47 +104,50 @@ impl Section<'_> {
                         self.readers.grant_many(readers, grants, self.granted_readers, |waker| wakers.push(waker))
                     };
                 }
-                Admit::First(First { node, kind, .. }) => {
-                    // SAFETY: I1: linked in this queue.
-                    let (waker, _) = unsafe { self.queue.grant(node, self.state.next_grant()) };
+                Admit::First(kind) => {
+                    let first = self.queue.grant_first(self.state.next_grant());
+                    debug_assert!(first.is_some(), "the counts and the queue differ");
+                    let Some((waiter, waker, _)) = first else { return };
                     wakers.push(waker);
                     if !kind.is_shared() {
-                        self.state.granted = node.as_ptr();
+                        self.state.granted = waiter.as_ptr();
                         self.holders.granted(kind);
                         return;
                     }
                     // SAFETY: I1: granted in this section, so alive, and in no queue.
-                    unsafe { self.granted_readers.insert(node) };
+                    unsafe { self.granted_readers.insert(waiter) };
                 }
             }
         }
+        wakers.more = self.is_there_more();
+    }
+
+    /// A section has granted as many as it may. Whether others are to be granted in the next section.
+    #[inline(always)]
+    fn is_there_more(&mut self) -> bool {
         let mut next = self.state.copied();
-        let first = if goes_on { self.queue.first_behind_an_upgrade() } else { self.queue.first() };
-        let more = next.admit(first);
-        wakers.more = more != Admit::Nobody;
-        if let Admit::First(First { kind, .. }) = more
+        let more = next.admit(self.queue.first_kind(), || self.queue.is_first_robbed());
+        if let Admit::First(kind) = more
             && kind.is_shared()
             && !self.state.queues_readers_apart()
         {
             self.state.hold_open();
         }
+        more != Admit::Nobody
     }
 
-    /// The policy admits one more. `goes_on` tells whether a task-fair batch goes on, and passes an upgrade that has come
-    /// since the batch began; it is `false` once the run of readers has ended.
-    #[inline(always)]
-    fn admit_one(&mut self, goes_on: &mut bool) -> Admit {
-        if *goes_on
-            && let Some(first) = self.queue.first_behind_an_upgrade()
-            && first.kind.is_shared()
-        {
-            let admit = self.state.admit(Some(first));
-            if admit != Admit::Nobody {
-                return admit;
+    /// A task-fair batch goes on. P3: an upgrade that has come to the head since the batch began doesn't end a run of readers.
+    fn admit_run(&mut self, wakers: &mut Wakers) {
+        let upgrade = if self.state.go_on() { self.queue.set_upgrade_aside() } else { None };
+        self.admit_batch(wakers);
+        if let Some(upgrade) = upgrade {
+            // SAFETY: it was set aside in this section.
+            unsafe { self.queue.put_upgrade_back(upgrade) };
+            // The run may be gone, and the upgrade alone.
+            if !wakers.more {
+                self.admit_batch(wakers);
             }
         }
-        *goes_on = false;
-        self.state.admit(self.queue.first())
     }
 }
 
@@ -216,7 +217,16 @@ impl<R: RawLock> RawRwLock<R> {
     /// Wakes whom a section granted, and whom it left to be granted.
     #[inline(always)]
     fn wake_all(&self, wakers: &mut Wakers) {
-        wakers.wake_all(|wakers| self.section(|section| section.admit_batch(wakers)));
+        wakers.wake_all(|wakers| self.admit_more(wakers));
+    }
+
+    #[inline]
+    fn admit_more(&self, wakers: &mut Wakers) {
+        if self.terms.policy() == RwLockPolicy::TaskFair {
+            self.section(|section| section.admit_run(wakers));
+        } else {
+            self.section(|section| section.admit_batch(wakers));
+        }
     }
 
     /// A section in which somebody gives up what it has: it goes to whoever may enter then.

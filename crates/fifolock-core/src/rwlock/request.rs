@@ -82,7 +82,7 @@ impl<L: RwLockHandle> Operations for Upgrading<L> {
     #[inline(always)]
     fn abandon(&self, waiter: Pin<&Waiter>) {
         self.give_unused_share_back(waiter);
-        wait::leave(&self.lock(), waiter);
+        wait::leave(self.lock(), waiter);
     }
 
     #[inline(always)]

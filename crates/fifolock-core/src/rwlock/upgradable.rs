@@ -227,7 +227,7 @@ pub(super) fn try_upgrade<L: RawHandle>(
     shared: Permit<ReadingUpgradable<L>>,
     place: Place,
 ) -> Result<Permit<Writing<L>>, Permit<ReadingUpgradable<L>>> {
-    if !wait::try_acquire(&Access::<_, UpgradeSide>::to(shared.held().0.raw()), place) {
+    if !wait::try_acquire(Access::<_, UpgradeSide>::to(shared.held().0.raw()), place) {
         return Err(shared);
     }
     // SAFETY: the share has just become the lock, and its permit is used up.

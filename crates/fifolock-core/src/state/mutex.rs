@@ -37,6 +37,12 @@ impl<'s> MutexState<'s> {
         self.word.is_held()
     }
 
+    /// Whether it is held by a guard.
+    #[inline(always)]
+    pub(crate) fn is_owned(&self) -> bool {
+        self.word.with_queued(true) == Word::HELD.with_queued(true)
+    }
+
     pub(crate) fn queued(&self) -> u32 {
         *self.queued
     }

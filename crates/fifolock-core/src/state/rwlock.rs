@@ -39,7 +39,7 @@ mod rescue;
 pub(crate) use rescue::Theft;
 
 use super::{MAX_READERS, QueueFull};
-use crate::queue::{First, Kind, NO_GRANTS, Waiter, next_grant};
+use crate::queue::{Kind, NO_GRANTS, Waiter, next_grant};
 use crate::raw::Word;
 use core::borrow::BorrowMut;
 use core::ptr;
@@ -100,8 +100,8 @@ impl Terms {
 pub(crate) enum Admit {
     /// Nobody.
     Nobody,
-    /// This waiter of `queue`.
-    First(First),
+    /// The first of `queue`, which waits for this.
+    First(Kind),
     /// The first of `readers`.
     Reader,
 }
@@ -413,7 +413,8 @@ impl<C: BorrowMut<Counts>> RwState<C> {
         }
     }
 
-    /// Admits one more waiter, if the policy lets one in now; `first` is the first of `queue`. This is the whole policy.
+    /// Admits one more waiter, if the policy lets one in now; `first` is what the first of `queue` waits for, and
+    /// `is_robbed` whether its grant was stolen. This is the whole policy.
     ///
     /// | who | writer-preferring | phase-fair | task-fair |
     /// |---|---|---|---|
@@ -422,7 +423,7 @@ impl<C: BorrowMut<Counts>> RwState<C> {
     /// | the first of `queue`, if there is a place for it | next | next | next |
     /// | a batch of all waiting readers, if no writer waits | last | last | – |
     #[inline(always)]
-    pub(crate) fn admit(&mut self, first: Option<First>) -> Admit {
+    pub(crate) fn admit(&mut self, first: Option<Kind>, is_robbed: impl FnOnce() -> bool) -> Admit {
         if self.counts().reserved == 0 {
             if self.writer {
                 return Admit::Nobody;
@@ -430,15 +431,15 @@ impl<C: BorrowMut<Counts>> RwState<C> {
             let turn_of_readers = self.after_writer
                 && match self.terms.policy() {
                     RwLockPolicy::PhaseFair => true,
-                    RwLockPolicy::WriterPreferring => first.is_some_and(|first| first.robbed),
+                    RwLockPolicy::WriterPreferring => is_robbed(),
                     RwLockPolicy::TaskFair => false,
                 };
             if !(turn_of_readers && self.open_batch()) {
-                if let Some(first) = first
-                    && self.seat(first.kind)
+                if let Some(kind) = first
+                    && self.seat(kind)
                 {
-                    *self.waiting(first.kind) -= 1;
-                    return Admit::First(first);
+                    *self.waiting(kind) -= 1;
+                    return Admit::First(kind);
                 }
                 if !self.widen_batch() {
                     return Admit::Nobody;

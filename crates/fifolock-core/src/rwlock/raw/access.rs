@@ -14,6 +14,14 @@ use core::task::Waker;
 /// Acquiring one side of a lock.
 pub struct Access<'a, R, S>(pub(super) &'a RawRwLock<R>, PhantomData<S>);
 
+impl<R, S> Clone for Access<'_, R, S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<R, S> Copy for Access<'_, R, S> {}
+
 impl<'a, R: RawLock, S: Side> Access<'a, R, S> {
     #[inline(always)]
     pub(crate) fn to(lock: &'a RawRwLock<R>) -> Self {
@@ -28,27 +36,27 @@ impl<R: RawLock, S: Side> Acquisition for Access<'_, R, S> {
     type Wakers = Wakers;
 
     #[inline(always)]
-    fn section<T>(&self, f: impl FnOnce(&mut Section<'_>) -> T) -> T {
+    fn section<T>(self, f: impl FnOnce(&mut Section<'_>) -> T) -> T {
         self.0.section(f)
     }
 
     #[inline(always)]
-    fn wake_all(&self, wakers: &mut Wakers) {
+    fn wake_all(self, wakers: &mut Wakers) {
         self.0.wake_all(wakers);
     }
 
     #[inline(always)]
-    fn try_fast(&self) -> bool {
+    fn try_fast(self) -> bool {
         S::acquire_fast(self.0)
     }
 
     #[inline(always)]
-    fn may_enter(&self) -> bool {
+    fn may_enter(self) -> bool {
         self.0.raw.peek().is_none_or(S::may_enter)
     }
 
     #[inline(always)]
-    fn claim_fast(&self, waiter: Pin<&Waiter>) -> bool {
+    fn claim_fast(self, waiter: Pin<&Waiter>) -> bool {
         // A reader stands in the set of granted readers, which only a section may change.
         if S::KIND.is_shared() {
             // SAFETY: a queued waiter of this lock and of a shared side, which is being polled.
@@ -59,7 +67,7 @@ impl<R: RawLock, S: Side> Acquisition for Access<'_, R, S> {
     }
 
     #[inline(always)]
-    fn release(&self, place: Place) {
+    fn release(self, place: Place) {
         S::release(self.0, place);
     }
 

@@ -13,40 +13,43 @@ use core::task::Waker;
 
 impl<R: RawLock, S: Side> Rescuing for Access<'_, R, S> {
     #[inline(always)]
-    fn may_be_unclaimed(&self) -> bool {
-        let is_unclaimed = |word: crate::raw::Word| {
-            if word.is_held() { !word.granted().is_null() } else { word.has_unclaimed() }
-        };
-        self.0.raw.peek().is_none_or(is_unclaimed)
+    fn may_be_unclaimed(self) -> bool {
+        self.0
+            .raw
+            .peek()
+            .is_none_or(|word| if word.is_held() { !word.granted().is_null() } else { word.has_unclaimed() })
     }
 
     #[inline(always)]
-    fn may_be_of_task(section: &Section<'_>, waker: &Waker) -> bool {
-        match Node::new(section.state.granted) {
-            // SAFETY: I1: in a section, and the word says that the granted writer has not claimed.
-            Some(writer) => unsafe { writer.will_wake(waker) },
-            None => !section.granted_readers.is_empty(),
-        }
+    fn is_unclaimed(section: &Section<'_>) -> bool {
+        !section.state.granted.is_null() || !section.granted_readers.is_empty()
     }
 
     #[inline(always)]
-    unsafe fn find(section: &mut Section<'_>, waiter: Pin<&Waiter>, cursor: Pin<&Waiter>, scan: &mut Scan) -> Found {
+    fn certainly_waits(section: &Section<'_>, waker: &Waker) -> bool {
+        !section.state.may_enter(S::KIND)
+            && match Node::new(section.state.granted) {
+                // SAFETY: I1: in a section, and the word says that the granted writer has not claimed.
+                Some(writer) => !unsafe { writer.will_wake(waker) },
+                None => section.granted_readers.is_empty(),
+            }
+    }
+
+    #[inline(always)]
+    unsafe fn find(section: &mut Section<'_>, waiter: Pin<&Waiter>, scan: Pin<&Scan>) -> Found {
         scan.begin(section.state.counts().grants);
         if let Some(writer) = Node::new(section.state.granted) {
             // SAFETY: as the caller promises; the word says that the granted writer has not claimed.
             return unsafe { section.visit_writer(S::KIND, waiter, writer, scan) };
         }
-        if section.granted_readers.is_empty() {
-            return Found::Visited;
-        }
         // SAFETY: as the caller promises.
-        unsafe { section.scan_readers(S::KIND, waiter, cursor, scan) }
+        unsafe { section.scan_readers(S::KIND, waiter, scan) }
     }
 
     #[inline(always)]
-    unsafe fn stop_scan(section: &mut Section<'_>, cursor: Pin<&Waiter>) {
+    unsafe fn stop_scan(section: &mut Section<'_>, scan: Pin<&Scan>) {
         // SAFETY: as the caller promises.
-        unsafe { section.granted_readers.stop_scan(cursor) };
+        unsafe { section.granted_readers.stop_scan(scan) };
     }
 
     /// | victim's grant | before | after |
@@ -113,7 +116,7 @@ impl Section<'_> {
     ///
     /// In a section, by the waiter's poll; it waits, and `writer` is granted and not claimed.
     #[inline(always)]
-    unsafe fn visit_writer(&self, thief: Kind, waiter: Pin<&Waiter>, writer: Node, scan: &mut Scan) -> Found {
+    unsafe fn visit_writer(&self, thief: Kind, waiter: Pin<&Waiter>, writer: Node, scan: Pin<&Scan>) -> Found {
         // SAFETY: I2: as the caller promises.
         let kind = unsafe { writer.kind() };
         if self.state.theft(thief, kind) == Theft::Nothing {
@@ -128,19 +131,13 @@ impl Section<'_> {
     /// As [`GrantedSet::scan`](crate::queue::GrantedSet::scan).
     #[cold]
     #[inline(never)]
-    unsafe fn scan_readers(
-        &mut self,
-        thief: Kind,
-        waiter: Pin<&Waiter>,
-        cursor: Pin<&Waiter>,
-        scan: &mut Scan,
-    ) -> Found {
+    unsafe fn scan_readers(&mut self, thief: Kind, waiter: Pin<&Waiter>, scan: Pin<&Scan>) -> Found {
         // SAFETY: I2: as the caller promises, it waits.
         let ticket = unsafe { waiter.ticket() };
         if thief == Kind::Read && self.state.has_share_reserved(ticket) {
             // It is about to be granted.
             // SAFETY: as the caller promises.
-            unsafe { self.granted_readers.stop_scan(cursor) };
+            unsafe { self.granted_readers.stop_scan(scan) };
             return Found::Visited;
         }
         // The same answers whatever has been counted: a scan changes no state but the number of grants.
@@ -148,6 +145,6 @@ impl Section<'_> {
         let helps = |victim| state.theft(thief, victim) != Theft::Nothing;
         let grants = &mut self.state.counts.grants;
         // SAFETY: as the caller promises.
-        unsafe { self.granted_readers.scan(waiter, cursor, scan, grants, helps) }
+        unsafe { self.granted_readers.scan(waiter, scan, grants, helps) }
     }
 }
