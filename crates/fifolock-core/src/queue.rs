@@ -441,7 +441,8 @@ impl WaitQueue {
     ///
     /// In a section, by the poll of the thief's future; the thief is linked in this queue and never waits again;
     /// `victim` is granted and not claimed, in no ring, and waited for the same.
-    #[inline(always)]
+    #[cold]
+    #[inline(never)]
     pub(crate) unsafe fn trade(&mut self, thief: Pin<&Waiter>, victim: Node) {
         // SAFETY: I1: unclaimed, so its future has not ended.
         let other = unsafe { victim.waiter() };

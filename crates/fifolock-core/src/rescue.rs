@@ -29,78 +29,45 @@
 //! | `state/rwlock/rescue.rs` | which theft helps, and what it counts |
 //! | `mutex/raw.rs`, `rwlock/raw/rescue.rs` | the theft |
 
-use crate::queue::{Found, Node, Scan, Waiter};
-use crate::wait::{Acquisition, Polled, Step};
+use crate::queue::Waiter;
+use crate::wait::{Acquisition, Step};
 use core::pin::Pin;
 use core::task::Waker;
 
 /// An acquisition whose waiters can steal a grant that their own task leaves unclaimed.
 pub trait Rescuing: Acquisition {
+    /// What a poll keeps of a scan between two sections.
+    type Scan: Default;
+
     /// Whether some grant may be unclaimed, as far as the word tells; `true` where only a section can tell.
     fn may_be_unclaimed(self) -> bool;
-    /// Whether some grant is unclaimed.
-    fn is_unclaimed(section: &Self::Section<'_>) -> bool;
     /// Whether a newcomer with this waker certainly has to queue: it may not enter, and no unclaimed grant is of its own
     /// task. `false` means *not certain*: the slow path decides.
     fn certainly_waits(section: &Self::Section<'_>, waker: &Waker) -> bool;
-    /// Visits unclaimed grants for a waiter that is polled.
+    /// What a poll of a waiter that has to wait does about grants that its own task leaves unclaimed. `spare` is a waker
+    /// of its task, for a theft after which both wait.
+    ///
+    /// | before | after |
+    /// |---|---|
+    /// | no such grant | the waiter waits |
+    /// | one at the first or second poll in a row | the waiter waits; the task is woken once more |
+    /// | one at the third | the waiter has stolen the grant |
     ///
     /// # Safety
     ///
-    /// In a section, by the waiter's poll; it waits. If there is more to visit, the poll must go on, or stop the scan, before
-    /// it returns or runs foreign code.
-    unsafe fn find(section: &mut Self::Section<'_>, waiter: Pin<&Waiter>, scan: Pin<&Scan>) -> Found;
-    /// Takes the cursor out, if it is linked.
-    ///
-    /// # Safety
-    ///
-    /// In a section, by the poll that the cursor belongs to.
-    unsafe fn stop_scan(section: &mut Self::Section<'_>, scan: Pin<&Scan>);
-    /// The thief takes the grant over. `spare` is a waker of its task, for a theft after which both wait. Returns whether
-    /// the thief owns what it waited for.
-    ///
-    /// # Safety
-    ///
-    /// In the section in which [`find`](Self::find) found the victim, by the thief's poll.
-    unsafe fn steal(
+    /// In a section, by the waiter's poll; it waits. After [`Step::ScanOn`] the poll must go on, or
+    /// [stop](Self::stop_scan), before it returns or runs foreign code.
+    unsafe fn look(
         section: &mut Self::Section<'_>,
-        thief: Pin<&Waiter>,
-        victim: Node,
+        waiter: Pin<&Waiter>,
+        scan: Pin<&Self::Scan>,
         spare: &mut Option<Waker>,
         wakers: &mut Self::Wakers,
-    ) -> bool;
-}
-
-/// What a poll of a waiter that has to wait does about grants that its own task leaves unclaimed.
-///
-/// | before | after |
-/// |---|---|
-/// | no such grant | it waits |
-/// | one at the first or second poll in a row | it waits; the task is woken once more |
-/// | one at the third | the waiter has stolen the grant |
-#[inline(always)]
-pub(crate) fn look<A: Rescuing>(section: &mut A::Section<'_>, polled: &mut Polled<'_>, wakers: &mut A::Wakers) -> Step {
-    let waiter = polled.waiter;
-    if waiter.is_robbed() {
-        // SAFETY: I2: in a section, by its poll; it waits.
-        unsafe { waiter.prove_alive() };
-    }
-    if !A::is_unclaimed(section) {
-        return Step::Wait;
-    }
-    // A theft may leave both waiting, each with a waker. A clone is foreign code, so it is made before the scan.
-    // SAFETY: I2: in a section; it waits.
-    if polled.spare.is_none() && unsafe { waiter.may_steal() } {
-        return Step::NeedsWaker;
-    }
-    // SAFETY: I7: in a section, by its poll, which goes on at `ScanOn` without foreign code in between; it waits.
-    match unsafe { A::find(section, waiter, polled.scan) } {
-        Found::More => Step::ScanOn,
-        // SAFETY: I2: in a section, by its poll; it waits.
-        Found::Visited if unsafe { polled.scan.conclude(waiter) } => Step::WakeAgain,
-        Found::Visited => Step::Wait,
-        // SAFETY: found in this section, by this poll.
-        Found::Due(victim) if unsafe { A::steal(section, waiter, victim, polled.spare, wakers) } => Step::Owner,
-        Found::Due(_) => Step::WakeAgain,
-    }
+    ) -> Step;
+    /// Ends a scan that was to go on.
+    ///
+    /// # Safety
+    ///
+    /// In a section, by the poll that the scan belongs to.
+    unsafe fn stop_scan(section: &mut Self::Section<'_>, scan: Pin<&Self::Scan>);
 }

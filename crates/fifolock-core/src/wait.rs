@@ -10,8 +10,8 @@
 
 use crate::diagnostics::Place;
 use crate::platform::Platform;
-use crate::queue::{Scan, Stage, Waiter, polled_after_ready, replace_waker};
-use crate::rescue::{self, Rescuing};
+use crate::queue::{Stage, Waiter, polled_after_ready, replace_waker};
+use crate::rescue::Rescuing;
 use crate::state::QueueFull;
 use core::mem;
 use core::pin::{Pin, pin};
@@ -156,7 +156,7 @@ fn now_owner<A: Acquisition>(lock: A, waiter: Pin<&Waiter>, foreign: impl FnOnce
 
 /// What a section has done for a polled waiter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub enum Step {
     /// The waiter has to wait.
     Wait,
     /// The waiter has to wait, and its task must be woken once more.
@@ -168,7 +168,7 @@ pub(crate) enum Step {
     /// The waiter owns what it waited for.
     Owner,
     /// Nothing: there are too many waiters.
-    Full(QueueFull),
+    Full,
 }
 
 /// | before | after |
@@ -194,7 +194,7 @@ fn poll_slow<A: Rescuing, const RESCUE: bool>(
         Stage::Queued => true,
         Stage::Done => polled_after_ready(),
     };
-    let scan = pin!(Scan::new());
+    let scan = pin!(A::Scan::default());
     // Clones are foreign code, so they are made between sections, if a section can't do without. The lock may be free again
     // after a clone.
     loop {
@@ -225,33 +225,33 @@ fn poll_slow<A: Rescuing, const RESCUE: bool>(
                 drop(own);
                 return Poll::Pending;
             }
-            Step::Full(full) => full.panic(),
+            Step::Full => QueueFull.panic(),
         }
     }
 }
 
 /// What a section takes from the poll that it is for, and leaves to it.
-pub(crate) struct Polled<'a> {
-    pub(crate) waiter: Pin<&'a Waiter>,
+struct Polled<'a, S> {
+    waiter: Pin<&'a Waiter>,
     queued: &'a mut bool,
     waker: &'a Waker,
     /// A clone of the waker, to be dropped outside if it is not used.
-    pub(crate) spare: &'a mut Option<Waker>,
+    spare: &'a mut Option<Waker>,
     /// The waker that was replaced, to be dropped outside.
     old: &'a mut Option<Waker>,
-    pub(crate) scan: Pin<&'a Scan>,
+    scan: Pin<&'a S>,
 }
 
 /// The section of [`poll_slow`].
 #[inline(always)]
 fn poll_in<A: Rescuing, const RESCUE: bool>(
     section: &mut A::Section<'_>,
-    polled: &mut Polled<'_>,
+    polled: &mut Polled<'_, A::Scan>,
     wakers: &mut A::Wakers,
 ) -> Step {
     let waiter = polled.waiter;
     if A::own(section, waiter, *polled.queued) {
-        if RESCUE && polled.scan.is_cut() {
+        if RESCUE {
             // SAFETY: I7: in a section, by the cursor's poll.
             unsafe { A::stop_scan(section, polled.scan) };
         }
@@ -260,17 +260,27 @@ fn poll_in<A: Rescuing, const RESCUE: bool>(
     if !*polled.queued {
         let Some(waker) = polled.spare.take() else { return Step::NeedsWaker };
         // SAFETY: I1, I2: in a section, by the polled future, whose drop unlinks it; idle so far.
-        if let Err(TooMany(full, waker)) = unsafe { A::enqueue(section, waiter, waker) } {
+        if let Err(TooMany(_, waker)) = unsafe { A::enqueue(section, waiter, waker) } {
             *polled.spare = Some(waker);
-            return Step::Full(full);
+            return Step::Full;
         }
         *polled.queued = true;
-    } else if !waiter.will_wake(polled.waker) {
-        let Some(waker) = polled.spare.take() else { return Step::NeedsWaker };
-        // SAFETY: I2, I3: in a section, by the polled future; queued and not granted, so it waits.
-        *polled.old = Some(unsafe { replace_waker(waiter, waker) });
+    } else {
+        if !waiter.will_wake(polled.waker) {
+            let Some(waker) = polled.spare.take() else { return Step::NeedsWaker };
+            // SAFETY: I2, I3: in a section, by the polled future; queued and not granted, so it waits.
+            *polled.old = Some(unsafe { replace_waker(waiter, waker) });
+        }
+        if RESCUE && waiter.is_robbed() {
+            // SAFETY: I2: in a section, by its poll; queued and not granted, so it waits.
+            unsafe { waiter.prove_alive() };
+        }
     }
-    if RESCUE { rescue::look::<A>(section, polled, wakers) } else { Step::Wait }
+    if !RESCUE {
+        return Step::Wait;
+    }
+    // SAFETY: I7: in a section, by its poll, which goes on at `ScanOn` without foreign code in between; it waits.
+    unsafe { A::look(section, waiter, polled.scan, polled.spare, wakers) }
 }
 
 /// Ends a wait that is not wanted any longer, unless it has been granted: then it is claimed. Only of a queued waiter.

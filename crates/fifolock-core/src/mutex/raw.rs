@@ -3,12 +3,12 @@
 #[cfg(feature = "diagnostics")]
 use crate::diagnostics::LockReport;
 use crate::diagnostics::{Place, Recorded, Slot, SlotMut};
-use crate::queue::{Found, Kind, NO_GRANTS, Node, Scan, WaitQueue, Waiter, next_grant, visit};
+use crate::queue::{Found, Kind, NO_GRANTS, Node, WaitQueue, Waiter, next_grant, visit};
 use crate::raw::{RawLock, Word};
 use crate::rescue::Rescuing;
 use crate::state::mutex::MutexState;
 use crate::sync_shim::{UnsafeCell, const_fn};
-use crate::wait::{Acquisition, TooMany};
+use crate::wait::{Acquisition, Step, TooMany};
 use core::fmt;
 use core::pin::Pin;
 use core::task::Waker;
@@ -209,14 +209,12 @@ impl<R: RawLock> Acquisition for &RawMutex<R> {
 }
 
 impl<R: RawLock> Rescuing for &RawMutex<R> {
+    // There is one grant at a time.
+    type Scan = ();
+
     #[inline(always)]
     fn may_be_unclaimed(self) -> bool {
         self.raw.peek().is_none_or(|word| !word.is_held() || !word.granted().is_null())
-    }
-
-    #[inline(always)]
-    fn is_unclaimed(section: &Section<'_>) -> bool {
-        !section.state.granted().is_null()
     }
 
     #[inline(always)]
@@ -227,34 +225,32 @@ impl<R: RawLock> Rescuing for &RawMutex<R> {
                 && Node::new(section.state.granted()).is_some_and(|granted| !unsafe { granted.will_wake(waker) })
     }
 
+    /// | before | after the theft |
+    /// |---|---|
+    /// | victim granted, `[a, thief, b]` | thief owns, `[a, victim, b]` |
     #[inline(always)]
-    unsafe fn find(section: &mut Section<'_>, waiter: Pin<&Waiter>, scan: Pin<&Scan>) -> Found {
-        scan.begin(*section.grants);
-        match Node::new(section.state.granted()) {
-            // SAFETY: as the caller promises; the word says that the granted waiter has not claimed.
-            Some(granted) => unsafe { visit(waiter, granted, scan) },
-            None => Found::Visited,
+    unsafe fn look(
+        section: &mut Section<'_>,
+        waiter: Pin<&Waiter>,
+        _: Pin<&()>,
+        _: &mut Option<Waker>,
+        (): &mut (),
+    ) -> Step {
+        let Some(granted) = Node::new(section.state.granted()) else { return Step::Wait };
+        // SAFETY: as the caller promises; the word says that the granted waiter has not claimed.
+        match unsafe { visit(waiter, granted, *section.grants) } {
+            Found::Nothing | Found::More => Step::Wait,
+            Found::Suspect => Step::WakeAgain,
+            Found::Due(victim) => {
+                // SAFETY: as the caller promises. The polled future is done with waiting, and there is one kind only.
+                unsafe { section.queue.trade(waiter, victim) };
+                section.state.claim();
+                section.holder.enter(waiter.place());
+                Step::Owner
+            }
         }
     }
 
     #[inline(always)]
-    unsafe fn stop_scan(_: &mut Section<'_>, _: Pin<&Scan>) {}
-
-    /// | before | after |
-    /// |---|---|
-    /// | victim granted, `[a, thief, b]` | thief owns, `[a, victim, b]` |
-    #[inline(always)]
-    unsafe fn steal(
-        section: &mut Section<'_>,
-        thief: Pin<&Waiter>,
-        victim: Node,
-        _: &mut Option<Waker>,
-        (): &mut (),
-    ) -> bool {
-        // SAFETY: as the caller promises. The polled future is done with waiting, and there is one kind only.
-        unsafe { section.queue.trade(thief, victim) };
-        section.state.claim();
-        section.holder.enter(thief.place());
-        true
-    }
+    unsafe fn stop_scan(_: &mut Section<'_>, _: Pin<&()>) {}
 }

@@ -21,72 +21,36 @@ pub(crate) const SCAN_BATCH: u32 = 32;
 /// What a poll finds among the unclaimed grants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// There are more, to be visited in another section. The cursor is linked.
-    More,
-    /// All have been visited.
-    Visited,
+    /// None that the waiter could steal.
+    Nothing,
+    /// One of the waiter's own task. The waiter suspects its task, which must be woken once more.
+    Suspect,
     /// A grant that the waiter's own task has left unclaimed for long enough to steal it.
     Due(Node),
+    /// There are more, to be visited in another section. The cursor is linked.
+    More,
 }
 
-/// What one poll has seen of the unclaimed grants so far, and the place in the set of granted readers at which its scan
-/// goes on. It lies on the stack of the poll.
-#[derive(Debug)]
-pub struct Scan {
-    /// The newest grant when it began; 0 before.
-    newest: Cell<u32>,
-    /// Whether it has found a grant of the waiter's own task that would help the waiter.
-    found: Cell<bool>,
+/// What one poll has seen of its own task's unclaimed grants.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    /// The newest grant when the poll began.
+    newest: u32,
+    /// Whether there is one that would help the waiter.
+    any: bool,
     /// Whether one of those was there already when the suspicion began.
-    known: Cell<bool>,
-    /// Whether it goes on in another section: the cursor is linked.
-    is_cut: Cell<bool>,
-    // I7: written before it is linked.
-    cursor: UnsafeCell<MaybeUninit<Waiter>>,
-    _pinned: PhantomPinned,
+    known: bool,
 }
 
-impl Scan {
-    #[inline(always)]
-    pub(crate) fn new() -> Self {
-        Self {
-            newest: Cell::new(0),
-            found: Cell::new(false),
-            known: Cell::new(false),
-            is_cut: Cell::new(false),
-            cursor: UnsafeCell::new(MaybeUninit::uninit()),
-            _pinned: PhantomPinned,
-        }
-    }
-
-    /// The first section of the poll begins; `newest` is the number of the newest grant.
-    #[inline(always)]
-    pub(crate) fn begin(&self, newest: u32) {
-        if self.newest.get() == 0 {
-            self.newest.set(newest);
-        }
-    }
-
-    /// Whether it goes on in another section.
-    #[inline(always)]
-    pub(crate) fn is_cut(&self) -> bool {
-        self.is_cut.get()
-    }
-
-    #[inline(always)]
-    fn cursor(self: Pin<&Self>) -> Node {
-        // SAFETY: the address of a cell is not null.
-        Node(unsafe { NonNull::new_unchecked(self.get_ref().cursor.get().cast()) })
-    }
-
+impl Seen {
     /// Takes note of an unclaimed grant of the waiter's own task. `true`: the waiter may steal the grant.
     ///
     /// # Safety
     ///
     /// In a section, by the waiter's poll; it waits, and `victim` is granted and not claimed.
     #[inline(always)]
-    unsafe fn suspect(&self, waiter: Pin<&Waiter>, victim: &Waiter) -> bool {
-        // SAFETY: I2, I6: it waits.
+    unsafe fn suspect(&mut self, waiter: Pin<&Waiter>, victim: &Waiter) -> bool {
+        // SAFETY: I2: it waits.
         let role = unsafe { waiter.role() };
         // SAFETY: I2, I6: it waits.
         let since = unsafe { waiter.numbers() }.since;
@@ -98,22 +62,21 @@ impl Scan {
         let grant = if renumbered { numbers.since } else { numbers.number };
         let polls = Role::POLLS.of(role);
         let known = polls > 0 && !is_later(grant, since);
-        self.found.set(true);
-        self.known.set(self.known.get() || known);
+        self.any = true;
+        self.known |= known;
         known && polls + 1 >= POLLS_TO_STEAL << Role::LEVEL.of(victim_role)
     }
 
-    /// The poll has visited all grants, and its waiter waits on. `true`: the waiter suspects its task, which must be
-    /// woken once more.
+    /// The poll has visited all grants, and its waiter waits on.
     ///
     /// # Safety
     ///
     /// In a section, by the waiter's poll; it waits.
     #[inline(always)]
-    pub(crate) unsafe fn conclude(&self, waiter: Pin<&Waiter>) -> bool {
+    unsafe fn conclude(self, waiter: Pin<&Waiter>) -> Found {
         // SAFETY: I2: it waits.
         let role = unsafe { waiter.role() };
-        let polls = match (self.found.get(), self.known.get()) {
+        let polls = match (self.any, self.known) {
             (false, _) => 0,
             (true, false) => 1,
             (true, true) => Role::POLLS.of(role) + 1,
@@ -121,15 +84,54 @@ impl Scan {
         // SAFETY: I2, I6: it waits.
         unsafe {
             waiter.update(|numbers| {
-                numbers.scanned = self.newest.get();
+                numbers.scanned = self.newest;
                 if polls == 1 {
-                    numbers.since = self.newest.get();
+                    numbers.since = self.newest;
                 }
             });
         }
         // SAFETY: I2: it waits.
         unsafe { waiter.set_role(Role::POLLS.set(role, polls)) };
-        self.found.get()
+        if self.any { Found::Suspect } else { Found::Nothing }
+    }
+}
+
+/// A scan of the granted readers by one poll, on the stack of the poll.
+#[derive(Debug)]
+pub struct Scan {
+    /// `None` before it begins.
+    seen: Cell<Option<Seen>>,
+    /// Whether it goes on in another section: the cursor is linked.
+    is_cut: Cell<bool>,
+    /// The place in the set at which it goes on.
+    // I7: written before it is linked.
+    cursor: UnsafeCell<MaybeUninit<Waiter>>,
+    _pinned: PhantomPinned,
+}
+
+impl Default for Scan {
+    #[inline(always)]
+    fn default() -> Self {
+        Self {
+            seen: Cell::new(None),
+            is_cut: Cell::new(false),
+            cursor: UnsafeCell::new(MaybeUninit::uninit()),
+            _pinned: PhantomPinned,
+        }
+    }
+}
+
+impl Scan {
+    /// Whether it goes on in another section.
+    #[inline(always)]
+    pub(crate) fn is_cut(&self) -> bool {
+        self.is_cut.get()
+    }
+
+    #[inline(always)]
+    fn cursor(self: Pin<&Self>) -> Node {
+        // SAFETY: the address of a cell is not null.
+        Node(unsafe { NonNull::new_unchecked(self.get_ref().cursor.get().cast()) })
     }
 }
 
@@ -165,19 +167,27 @@ impl Waiter {
     }
 }
 
-/// Whether the waiter, which is being polled, may steal a grant. It is of its own task, and unclaimed.
+/// What the poll of a waiter finds if this is the only unclaimed grant; `newest` is the number of the newest one.
 ///
 /// # Safety
 ///
 /// In a section, by the waiter's poll; it waits, and `granted` is granted and not claimed.
-#[inline(always)]
-pub(crate) unsafe fn visit(waiter: Pin<&Waiter>, granted: Node, scan: Pin<&Scan>) -> Found {
+#[cold]
+#[inline(never)]
+pub(crate) unsafe fn visit(waiter: Pin<&Waiter>, granted: Node, newest: u32) -> Found {
     // SAFETY: I1: unclaimed, so its future has not ended.
     let victim = unsafe { granted.waiter() };
     // SAFETY: I6: one waits, the other was granted: both were queued.
-    let own = unsafe { waiter.is_of_task(victim) };
+    if !unsafe { waiter.is_of_task(victim) } {
+        return Found::Nothing;
+    }
+    let mut seen = Seen { newest, any: false, known: false };
     // SAFETY: as the caller promises.
-    if own && unsafe { scan.suspect(waiter, victim) } { Found::Due(granted) } else { Found::Visited }
+    if unsafe { seen.suspect(waiter, victim) } {
+        return Found::Due(granted);
+    }
+    // SAFETY: as the caller promises.
+    unsafe { seen.conclude(waiter) }
 }
 
 impl GrantedSet {
@@ -189,9 +199,9 @@ impl GrantedSet {
     ///
     /// | before | after | found |
     /// |---|---|---|
-    /// | `[seen, own, x]` | `[seen, x, own]` | all visited |
+    /// | `[seen, own, x]` | `[seen, x, own]` | suspect |
     /// | `[a, …, z]` | `[a, cursor, …, z]` | more |
-    /// | `[a, cursor, …, z]` | `[a, …, z]` | all visited |
+    /// | `[a, cursor, …, z]` | `[a, …, z]` | nothing |
     ///
     /// # Safety
     ///
@@ -208,10 +218,11 @@ impl GrantedSet {
     ) -> Found {
         // SAFETY: as the caller promises.
         let mut next = unsafe { self.resume(scan) };
+        let mut seen = scan.seen.get().unwrap_or(Seen { newest: *grants, any: false, known: false });
         // SAFETY: I2, I6: it waits.
         let scanned = unsafe { waiter.numbers() }.scanned;
         for _ in 0..SCAN_BATCH {
-            let Some(node) = next else { return Found::Visited };
+            let Some(node) = next else { break };
             // SAFETY: I1: linked here.
             next = unsafe { self.0.before(node) };
             // SAFETY: I1: linked here.
@@ -222,7 +233,8 @@ impl GrantedSet {
             // SAFETY: I2, I6: linked here.
             let number = unsafe { member.numbers() }.number;
             if !is_later(number, scanned) {
-                return Found::Visited;
+                next = None;
+                break;
             }
             // SAFETY: I6: one waits, the other was granted: both were queued.
             if !unsafe { waiter.is_of_task(member) } {
@@ -231,13 +243,17 @@ impl GrantedSet {
             // SAFETY: I2: linked here.
             let kind = unsafe { member.kind() };
             // SAFETY: as the caller promises; members have not claimed.
-            if helps(kind) && unsafe { scan.suspect(waiter, member) } {
+            if helps(kind) && unsafe { seen.suspect(waiter, member) } {
                 return Found::Due(node);
             }
             // SAFETY: linked here.
             unsafe { self.renumber(node, next_grant(grants)) };
         }
-        let Some(node) = next else { return Found::Visited };
+        let Some(node) = next else {
+            // SAFETY: as the caller promises.
+            return unsafe { seen.conclude(waiter) };
+        };
+        scan.seen.set(Some(seen));
         // SAFETY: I7: linked nowhere, so nobody else knows it.
         unsafe { scan.cursor().as_ptr().write(Waiter::cursor()) };
         // SAFETY: I7: the caller unlinks it before the poll returns; `node` is linked here.

@@ -429,11 +429,8 @@ impl<C: BorrowMut<Counts>> RwState<C> {
                 return Admit::Nobody;
             }
             let turn_of_readers = self.after_writer
-                && match self.terms.policy() {
-                    RwLockPolicy::PhaseFair => true,
-                    RwLockPolicy::WriterPreferring => is_robbed(),
-                    RwLockPolicy::TaskFair => false,
-                };
+                && (self.terms.policy() == RwLockPolicy::PhaseFair
+                    || first.is_some() && is_robbed() && self.queues_readers_apart());
             if !(turn_of_readers && self.open_batch()) {
                 if let Some(kind) = first
                     && self.seat(kind)

@@ -7,22 +7,20 @@ use crate::queue::{Found, Kind, Node, Scan, Waiter, visit};
 use crate::raw::RawLock;
 use crate::rescue::Rescuing;
 use crate::state::rwlock::Theft;
+use crate::wait::Step;
 use crate::wake::Wakers;
 use core::pin::Pin;
 use core::task::Waker;
 
 impl<R: RawLock, S: Side> Rescuing for Access<'_, R, S> {
+    type Scan = Scan;
+
     #[inline(always)]
     fn may_be_unclaimed(self) -> bool {
         self.0
             .raw
             .peek()
             .is_none_or(|word| if word.is_held() { !word.granted().is_null() } else { word.has_unclaimed() })
-    }
-
-    #[inline(always)]
-    fn is_unclaimed(section: &Section<'_>) -> bool {
-        !section.state.granted.is_null() || !section.granted_readers.is_empty()
     }
 
     #[inline(always)]
@@ -36,30 +34,79 @@ impl<R: RawLock, S: Side> Rescuing for Access<'_, R, S> {
     }
 
     #[inline(always)]
-    unsafe fn find(section: &mut Section<'_>, waiter: Pin<&Waiter>, scan: Pin<&Scan>) -> Found {
-        scan.begin(section.state.counts().grants);
-        if let Some(writer) = Node::new(section.state.granted) {
-            // SAFETY: as the caller promises; the word says that the granted writer has not claimed.
-            return unsafe { section.visit_writer(S::KIND, waiter, writer, scan) };
+    unsafe fn look(
+        section: &mut Section<'_>,
+        waiter: Pin<&Waiter>,
+        scan: Pin<&Scan>,
+        spare: &mut Option<Waker>,
+        wakers: &mut Wakers,
+    ) -> Step {
+        if section.state.granted.is_null() && section.granted_readers.is_empty() {
+            return Step::Wait;
         }
         // SAFETY: as the caller promises.
-        unsafe { section.scan_readers(S::KIND, waiter, scan) }
+        unsafe { look_closely(S::KIND, section, waiter, scan, spare, wakers) }
     }
 
     #[inline(always)]
     unsafe fn stop_scan(section: &mut Section<'_>, scan: Pin<&Scan>) {
-        // SAFETY: as the caller promises.
-        unsafe { section.granted_readers.stop_scan(scan) };
+        if scan.is_cut() {
+            // SAFETY: as the caller promises.
+            unsafe { section.granted_readers.stop_scan(scan) };
+        }
     }
+}
 
+/// [`Rescuing::look`], if some grant is unclaimed.
+///
+/// # Safety
+///
+/// As there; the waiter waits for `thief`.
+#[cold]
+#[inline(never)]
+unsafe fn look_closely(
+    thief: Kind,
+    section: &mut Section<'_>,
+    waiter: Pin<&Waiter>,
+    scan: Pin<&Scan>,
+    spare: &mut Option<Waker>,
+    wakers: &mut Wakers,
+) -> Step {
+    // A theft may leave both waiting, each with a waker. A clone is foreign code, so it is made before the scan.
+    // SAFETY: I2: as the caller promises.
+    if spare.is_none() && unsafe { waiter.may_steal() } {
+        return Step::NeedsWaker;
+    }
+    let found = match Node::new(section.state.granted) {
+        // SAFETY: as the caller promises; the word says that the granted writer has not claimed.
+        Some(writer) => unsafe { section.visit_writer(thief, waiter, writer) },
+        // SAFETY: as the caller promises.
+        None => unsafe { section.scan_readers(thief, waiter, scan) },
+    };
+    match found {
+        Found::Nothing => Step::Wait,
+        Found::Suspect => Step::WakeAgain,
+        Found::More => Step::ScanOn,
+        // SAFETY: found in this section, by this poll.
+        Found::Due(victim) if unsafe { section.steal(thief, waiter, victim, spare, wakers) } => Step::Owner,
+        Found::Due(_) => Step::WakeAgain,
+    }
+}
+
+impl Section<'_> {
+    /// The thief takes the victim's grant over. Returns whether the thief owns what it waited for.
+    ///
     /// | victim's grant | before | after |
     /// |---|---|---|
     /// | of the same kind | victim granted, `[a, thief, b]` | thief owns, `[a, victim, b]` |
     /// | of another kind | victim granted, `[a, thief, b]` | thief owns, or waits still, `[a, b, victim]` |
-    #[cold]
-    #[inline(never)]
+    ///
+    /// # Safety
+    ///
+    /// In the section in which the poll of the thief, which waits for `wanted`, found the victim.
     unsafe fn steal(
-        section: &mut Section<'_>,
+        &mut self,
+        wanted: Kind,
         thief: Pin<&Waiter>,
         victim: Node,
         spare: &mut Option<Waker>,
@@ -67,70 +114,66 @@ impl<R: RawLock, S: Side> Rescuing for Access<'_, R, S> {
     ) -> bool {
         // SAFETY: I2: as the caller promises, unclaimed.
         let kind = unsafe { victim.kind() };
-        let theft = section.state.theft(S::KIND, kind);
+        let theft = self.state.theft(wanted, kind);
         if kind.is_shared() {
             // SAFETY: I1: granted and not claimed, so in the set.
-            unsafe { section.granted_readers.remove(victim) };
+            unsafe { self.granted_readers.remove(victim) };
         }
         if theft == Theft::Trade {
             if !kind.is_shared() {
-                section.state.claim_writer();
+                self.state.claim_writer();
             }
             // SAFETY: as the caller promises; in no ring now, and both want the same.
-            unsafe { section.queue_of(kind).trade(thief, victim) };
-            section.holders.claimed(S::KIND, thief.place());
+            unsafe { self.queue_of(kind).trade(thief, victim) };
+            self.holders.claimed(wanted, thief.place());
             return true;
         }
-        let ticket = section.state.rob(kind);
+        let ticket = self.state.rob(kind);
         if theft == Theft::TakeOver {
             // SAFETY: I2: as the caller promises, it waits.
-            section.state.take_over(S::KIND, unsafe { thief.ticket() }, kind);
+            self.state.take_over(wanted, unsafe { thief.ticket() }, kind);
             // SAFETY: as the caller promises. The polled future is done with waiting.
-            let (waker, _) = unsafe { section.queue_of(S::KIND).leave(thief) };
+            let (waker, _) = unsafe { self.queue_of(wanted).leave(thief) };
             // SAFETY: as the caller promises, and in no ring now.
-            unsafe { section.queue_of(kind).push_again(victim, waker, ticket, kind) };
+            unsafe { self.queue_of(kind).push_again(victim, waker, ticket, kind) };
             // SAFETY: I1: as the caller promises, and it waits again.
-            section.holders.robbed(kind, unsafe { victim.place() });
-            section.holders.claimed(S::KIND, thief.place());
-            section.admit_batch(wakers);
+            self.holders.robbed(kind, unsafe { victim.place() });
+            self.holders.claimed(wanted, thief.place());
+            self.admit_batch(wakers);
             return true;
         }
         debug_assert_eq!(theft, Theft::GiveBack, "a scan finds grants that help");
         if let Some(waker) = spare.take() {
             // SAFETY: as the caller promises, and in no ring now.
-            unsafe { section.queue_of(kind).push_again(victim, waker, ticket, kind) };
+            unsafe { self.queue_of(kind).push_again(victim, waker, ticket, kind) };
         }
-        section.admit(wakers);
+        self.admit(wakers);
         let granted = thief.is_granted();
         if granted {
-            debug_assert!(!S::KIND.is_shared(), "a share takes over");
-            section.state.claim_writer();
-            section.holders.claimed(S::KIND, thief.place());
+            debug_assert!(!wanted.is_shared(), "a share takes over");
+            self.state.claim_writer();
+            self.holders.claimed(wanted, thief.place());
         }
         granted
     }
-}
 
-impl Section<'_> {
     /// # Safety
     ///
     /// In a section, by the waiter's poll; it waits, and `writer` is granted and not claimed.
     #[inline(always)]
-    unsafe fn visit_writer(&self, thief: Kind, waiter: Pin<&Waiter>, writer: Node, scan: Pin<&Scan>) -> Found {
+    unsafe fn visit_writer(&self, thief: Kind, waiter: Pin<&Waiter>, writer: Node) -> Found {
         // SAFETY: I2: as the caller promises.
         let kind = unsafe { writer.kind() };
         if self.state.theft(thief, kind) == Theft::Nothing {
-            return Found::Visited;
+            return Found::Nothing;
         }
         // SAFETY: as the caller promises.
-        unsafe { visit(waiter, writer, scan) }
+        unsafe { visit(waiter, writer, self.state.counts().grants) }
     }
 
     /// # Safety
     ///
     /// As [`GrantedSet::scan`](crate::queue::GrantedSet::scan).
-    #[cold]
-    #[inline(never)]
     unsafe fn scan_readers(&mut self, thief: Kind, waiter: Pin<&Waiter>, scan: Pin<&Scan>) -> Found {
         // SAFETY: I2: as the caller promises, it waits.
         let ticket = unsafe { waiter.ticket() };
@@ -138,7 +181,7 @@ impl Section<'_> {
             // It is about to be granted.
             // SAFETY: as the caller promises.
             unsafe { self.granted_readers.stop_scan(scan) };
-            return Found::Visited;
+            return Found::Nothing;
         }
         // The same answers whatever has been counted: a scan changes no state but the number of grants.
         let state = self.state.copied();
