@@ -66,7 +66,7 @@ unsafe impl Exclusion for OnlyThread {
 #[derive(Debug)]
 pub struct Mutex<P: Platform>(fifolock::mutex::Mutex<u64, P>);
 
-impl<P: Timer<Duration = Duration, Instant = Instant, Sleep = Sleep>> lock::Mutex for Mutex<P>
+impl<P: Timer<Duration = Duration, Instant = Instant, Sleep = Sleep> + 'static> lock::Mutex for Mutex<P>
 where
     P::Raw: Send + Sync,
 {
@@ -96,7 +96,7 @@ where
 #[derive(Debug)]
 pub struct RwLock<P: Platform>(fifolock::rwlock::RwLock<u64, P>);
 
-impl<P: Platform> lock::RwLock for RwLock<P>
+impl<P: Platform + 'static> lock::RwLock for RwLock<P>
 where
     P::Raw: Send + Sync,
 {
@@ -119,7 +119,7 @@ where
 }
 
 /// Counts every row over this platform: the whole of a program.
-pub fn count_all<P: Timer<Duration = Duration, Instant = Instant, Sleep = Sleep>>()
+pub fn count_all<P: Timer<Duration = Duration, Instant = Instant, Sleep = Sleep> + 'static>()
 where
     P::Raw: Send + Sync,
 {

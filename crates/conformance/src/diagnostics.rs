@@ -3,10 +3,10 @@
 mod mutex;
 mod rwlock;
 
+use crate::tools::Platform;
 use core::panic::Location;
 use fifolock_core::diagnostics::LockReport;
 use fifolock_core::error::LockKind;
-use fifolock_core::platform::Platform;
 
 /// What an expression gives, and the line that it stands in.
 macro_rules! marked {

@@ -10,8 +10,8 @@ mod panics;
 mod wakers;
 
 use crate::rules;
+use crate::tools::Platform;
 use drops::*;
-use fifolock_core::platform::Platform;
 use memory::*;
 use panics::*;
 use wakers::*;

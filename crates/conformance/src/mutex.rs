@@ -10,7 +10,7 @@
 //! ```
 
 use crate::rules;
-use crate::tools::{Hooks, Slot, Task, counting_waker, hook, panics};
+use crate::tools::{Hooks, Platform, Slot, Task, counting_waker, hook, panics};
 use core::cell::Cell;
 use core::fmt;
 use core::future::{Future, pending, poll_fn};
@@ -18,7 +18,6 @@ use core::marker::PhantomData;
 use core::task::Poll;
 use fifolock_core::Mutex;
 use fifolock_core::mutex::{Lock, MappedMutexGuard, MutexGuard, OwnedMappedMutexGuard, OwnedMutexGuard};
-use fifolock_core::platform::Platform;
 use std::sync::Arc;
 
 rules! { ($) mutex_rules in mutex where Platform:
@@ -327,7 +326,7 @@ fn m3_without_a_waiter_a_release_frees_the_mutex<P: Platform>() {
 
 fn m3_a_view_of_another_platform_is_the_same_mutex<P: Platform>() {
     struct Other<P>(PhantomData<P>);
-    impl<P: Platform> Platform for Other<P> {
+    impl<P: Platform> fifolock_core::platform::Platform for Other<P> {
         type Raw = P::Raw;
     }
     let mutex = Mutex::<_, P>::new(1);

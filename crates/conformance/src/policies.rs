@@ -6,7 +6,7 @@ mod task_fair;
 
 use crate::rescue::fixture::{Actor, Fixture, Op};
 use crate::rules;
-use fifolock_core::platform::Platform;
+use crate::tools::Platform;
 use handoff::*;
 use phase_fair::*;
 use task_fair::*;

@@ -13,8 +13,8 @@ mod programs;
 mod serial;
 
 use crate::rules;
+use crate::tools::Platform;
 use cross::*;
-use fifolock_core::platform::Platform;
 use foreign::*;
 use join::*;
 use many::*;

@@ -14,9 +14,8 @@ mod running;
 mod waiting;
 mod window;
 
-use crate::tools::Task;
+use crate::tools::{Platform, Task};
 use fifolock_core::RwLock;
-use fifolock_core::platform::Platform;
 use form::{Borrowed, Form, Owned};
 use std::sync::Arc;
 

@@ -7,9 +7,9 @@ mod turns;
 
 use crate::rescue::fixture::{Case, POLICIES};
 use crate::rules;
+use crate::tools::Platform;
 use cancel::*;
 use fifolock_core::RwLock;
-use fifolock_core::platform::Platform;
 use fifolock_core::rwlock::RwLockPolicy;
 use std::sync::Arc;
 use turns::*;

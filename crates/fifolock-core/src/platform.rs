@@ -7,7 +7,7 @@ use core::future::Future;
 use core::time;
 
 /// Where a lock is used: chooses its raw lock. A marker type, never made.
-pub trait Platform: 'static {
+pub trait Platform {
     /// The raw lock of this platform's locks.
     type Raw: RawLock;
 

@@ -14,7 +14,6 @@
 //!
 //! - Waiters are served in the order in which they came, and a waiting writer stops new readers.
 //! - A `RwLock` is `Sync` only if its data is `Sync`: readers share it.
-//! - A raw mutex type that is not `'static` can't be used.
 //!
 //! # Panics
 //!
@@ -55,11 +54,11 @@ use fifolock_core::raw::{CellLock, Exclusion};
 #[derive(Debug)]
 pub struct Embassy<M>(PhantomData<M>);
 
-impl<M: RawMutex + 'static> Platform for Embassy<M> {
+impl<M: RawMutex> Platform for Embassy<M> {
     type Raw = CellLock<Excluding<M>>;
 }
 
-impl<M: RawMutex + 'static> Timer for Embassy<M> {
+impl<M: RawMutex> Timer for Embassy<M> {
     type Duration = Duration;
     type Instant = Instant;
     type Sleep = Sleep;

@@ -1,7 +1,7 @@
 //! The mutex.
 
 use super::{assert_empty, holders, marked, waiters};
-use crate::tools::{Task, sections};
+use crate::tools::{Platform, Task, sections};
 use core::cell::Cell;
 use core::fmt;
 use core::future::{pending, ready};
@@ -10,7 +10,6 @@ use fifolock_core::Mutex;
 use fifolock_core::diagnostics::{LISTED, LockReport};
 use fifolock_core::error::LockKind;
 use fifolock_core::mutex::{MappedMutexGuard, MutexGuard, OwnedMappedMutexGuard, OwnedMutexGuard};
-use fifolock_core::platform::Platform;
 use std::sync::{Arc, Weak};
 
 const MUTEX: LockKind = LockKind::Mutex;
@@ -128,7 +127,7 @@ pub(super) fn m9_a_view_of_the_same_mutex_says_the_same<P: Platform>() {
         #[allow(dead_code, reason = "never made")]
         Never(P),
     }
-    impl<P: Platform> Platform for View<P> {
+    impl<P: Platform> fifolock_core::platform::Platform for View<P> {
         type Raw = P::Raw;
     }
     let mutex = Mutex::<_, P>::new(1);

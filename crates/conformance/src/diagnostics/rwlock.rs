@@ -1,7 +1,7 @@
 //! The read-write lock.
 
 use super::{assert_empty, holders, marked, waiters};
-use crate::tools::{Hooks, Task, counting_waker, hook, poll_once};
+use crate::tools::{Hooks, Platform, Task, counting_waker, hook, poll_once};
 use core::cell::{Cell, RefCell};
 use core::future::pending;
 use core::mem;
@@ -9,7 +9,6 @@ use core::task::Poll;
 use fifolock_core::RwLock;
 use fifolock_core::diagnostics::{CALL_SITES, LISTED, LockReport};
 use fifolock_core::error::LockKind;
-use fifolock_core::platform::Platform;
 use fifolock_core::rwlock::{
     OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLockMappedWriteGuard, RwLockReadGuard, RwLockUpgradableReadGuard,
     RwLockWriteGuard,

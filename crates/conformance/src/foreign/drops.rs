@@ -1,10 +1,9 @@
 //! K10: what is dropped before what.
 
-use crate::tools::{Hooks, Slot, Task, hook, panics};
+use crate::tools::{Hooks, Platform, Slot, Task, hook, panics};
 use core::cell::RefCell;
 use core::future::{Future, pending};
 use fifolock_core::mutex::{MappedMutexGuard, MutexGuard, OwnedMappedMutexGuard, OwnedMutexGuard};
-use fifolock_core::platform::Platform;
 use fifolock_core::rwlock::{
     OwnedRwLockMappedWriteGuard, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLockMappedWriteGuard, RwLockReadGuard,
     RwLockWriteGuard,

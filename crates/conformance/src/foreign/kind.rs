@@ -1,9 +1,9 @@
 //! The ways to wait, as one interface: what holds for one holds for all.
 
+use crate::tools::Platform;
 use core::fmt;
 use core::future::Future;
 use fifolock_core::mutex::{LockOwned, OwnedMutexGuard};
-use fifolock_core::platform::Platform;
 use fifolock_core::rwlock::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, ReadOwned, WriteOwned};
 use fifolock_core::{Mutex, RwLock};
 use std::sync::Arc;

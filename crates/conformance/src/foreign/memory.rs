@@ -1,12 +1,11 @@
 //! K5: `mem::forget`, and who touches what for how long.
 
 use super::kind::{Kind, each_kind};
-use crate::tools::{Hooks, Slot, Task, forget, hook, remember};
+use crate::tools::{Hooks, Platform, Slot, Task, forget, hook, remember};
 use core::cell::Cell;
 use core::future::Future;
 use core::mem;
 use fifolock_core::Mutex;
-use fifolock_core::platform::Platform;
 use fifolock_core::rwlock::RwLock;
 use std::rc::Rc;
 use std::sync::Arc;

@@ -1,10 +1,9 @@
 //! K3: wakers that panic. Everybody else is woken, nothing is lost, and the caller gets the panic.
 
 use super::kind::{Kind, assert_free, each_kind};
-use crate::tools::{Hooks, Slot, Task, hook, hooked_waker, panics};
+use crate::tools::{Hooks, Platform, Slot, Task, hook, hooked_waker, panics};
 use core::cell::Cell;
 use fifolock_core::RwLock;
-use fifolock_core::platform::Platform;
 use fifolock_core::rwlock::Read;
 use std::rc::Rc;
 use std::sync::Arc;

@@ -1,13 +1,12 @@
 //! K1, K2: which waker is woken, and what wakers may do.
 
 use super::kind::{Kind, assert_free, each_kind};
-use crate::tools::{Hooks, Slot, Task, assert_outside, counting_waker, hook, hooked_waker};
+use crate::tools::{Hooks, Platform, Slot, Task, assert_outside, counting_waker, hook, hooked_waker};
 use core::cell::Cell;
 use core::fmt;
 use core::future::pending;
 use core::task::Poll;
 use fifolock_core::mutex::{MutexGuard, OwnedMutexGuard};
-use fifolock_core::platform::Platform;
 use fifolock_core::rwlock::{RwLockReadGuard, RwLockWriteGuard};
 use fifolock_core::{Mutex, RwLock};
 use std::rc::Rc;

@@ -2,9 +2,8 @@
 
 use super::{queue, serve, turns};
 use crate::rescue::fixture::{Actor, Op, each_policy, each_policy_with};
-use crate::tools::{Hooks, Slot, hook};
+use crate::tools::{Hooks, Platform, Slot, hook};
 use fifolock_core::RwLock;
-use fifolock_core::platform::Platform;
 use fifolock_core::rwlock::RwLockPolicy::{PhaseFair, TaskFair, WriterPreferring};
 use std::rc::Rc;
 

@@ -2,7 +2,7 @@
 
 use super::{queue, serve, turns};
 use crate::rescue::fixture::{Actor, Fixture, Form, Op, Target};
-use fifolock_core::platform::Platform;
+use crate::tools::Platform;
 use fifolock_core::rwlock::RwLockPolicy::PhaseFair;
 use fifolock_core::rwlock::RwLockWriteGuard;
 

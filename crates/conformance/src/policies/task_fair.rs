@@ -2,9 +2,8 @@
 
 use super::{queue, serve, turns};
 use crate::rescue::fixture::{Actor, Fixture, Form, Op, Target};
-use crate::tools::{Hooks, Random, Slot, hook};
+use crate::tools::{Hooks, Platform, Random, Slot, hook};
 use fifolock_core::RwLock;
-use fifolock_core::platform::Platform;
 use fifolock_core::rwlock::RwLockPolicy::{self, PhaseFair, TaskFair, WriterPreferring};
 use std::rc::Rc;
 

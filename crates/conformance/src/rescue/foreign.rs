@@ -1,9 +1,8 @@
 //! Other tasks, and foreign code (R10 with K2 and K3).
 
 use super::fixture::{Actor, Fixture, Form, Guard, Hidden, NOTES, Op, POLICIES, Target, each_policy, each_serial};
-use crate::tools::{Hooks, Slot, Task, hook, panics};
+use crate::tools::{Hooks, Platform, Slot, Task, hook, panics};
 use core::task::Poll;
-use fifolock_core::platform::Platform;
 use fifolock_core::rwlock::RwLockPolicy::TaskFair;
 use fifolock_core::rwlock::RwLockUpgradableReadGuard;
 use fifolock_core::{Mutex, RwLock};

@@ -1,10 +1,9 @@
 //! Many unclaimed readers (R8): a poll looks at all, in bounded sections.
 
 use super::fixture::{Actor, Fixture, Form, Hidden, NOTES, Op, Target, each_policy};
-use crate::tools::{Hooks, Task, hook};
+use crate::tools::{Hooks, Platform, Task, hook};
 use core::cell::{Cell, RefCell};
 use fifolock_core::RwLock;
-use fifolock_core::platform::Platform;
 use fifolock_core::rwlock::RwLockPolicy::PhaseFair;
 use std::rc::Rc;
 use std::sync::Arc;

@@ -1,8 +1,7 @@
 //! Who follows a writer (W4): the next writer, or all readers together.
 
 use super::{Form, all_woken, assert_free, assert_shut, counts, new_lock};
-use crate::tools::Task;
-use fifolock_core::platform::Platform;
+use crate::tools::{Platform, Task};
 
 pub(super) fn w4_next_writer_goes_before_a_reader_that_has_waited_longer<P: Platform, F: Form>() {
     let lock = new_lock::<P>();

@@ -2,8 +2,7 @@
 
 use super::batch::BATCHES;
 use super::{Form, all_woken, assert_free, assert_shut, counts, new_limited, new_lock};
-use crate::tools::Task;
-use fifolock_core::platform::Platform;
+use crate::tools::{Platform, Task};
 
 pub(super) fn w6_downgrade_admits_all_waiting_readers<P: Platform, F: Form>() {
     let lock = new_lock::<P>();

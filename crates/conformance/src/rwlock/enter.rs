@@ -1,11 +1,10 @@
 //! Who enters at once, who queues (W1, W2), and who follows the last reader (W3, W9).
 
 use super::{FREE, Form, all_woken, assert_free, assert_shut, counts, new_lock};
-use crate::tools::{Hooks, Task, hook, ready};
+use crate::tools::{Hooks, Platform, Task, hook, ready};
 use core::cell::Cell;
 use core::mem;
 use fifolock_core::RwLock;
-use fifolock_core::platform::Platform;
 use std::rc::Rc;
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
 //! The borrowed and the owned form of every operation.
 
 use super::Data;
+use crate::tools::Platform;
 use core::ops::{Deref, DerefMut};
-use fifolock_core::platform::Platform;
 use fifolock_core::rwlock::{
     OwnedRwLockMappedWriteGuard, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLockMappedWriteGuard, RwLockReadGuard,
     RwLockWriteGuard,

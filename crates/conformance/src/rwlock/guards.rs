@@ -1,10 +1,9 @@
 //! Conversions of guards (K18): the share stays one, and comes back once.
 
 use super::{Form, assert_free, assert_shut, counts, new_lock};
-use crate::tools::{Task, panics};
+use crate::tools::{Platform, Task, panics};
 use core::ptr;
 use fifolock_core::RwLock;
-use fifolock_core::platform::Platform;
 use fifolock_core::rwlock::{
     OwnedRwLockMappedWriteGuard, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLockWriteGuard,
 };

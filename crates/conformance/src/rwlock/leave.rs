@@ -2,11 +2,10 @@
 
 use super::batch::BATCHES;
 use super::{Form, all_woken, assert_free, assert_shut, counts, new_limited, new_lock};
-use crate::tools::{Task, ready};
+use crate::tools::{Platform, Task, ready};
 use core::cell::Cell;
 use core::future::poll_fn;
 use core::task::Poll;
-use fifolock_core::platform::Platform;
 
 pub(super) fn w5_last_waiting_writer_that_is_dropped_admits_the_readers<P: Platform, F: Form>() {
     let lock = new_lock::<P>();

@@ -1,10 +1,9 @@
 //! No more readers than the lock was made for (W7, H12).
 
 use super::{Data, Form, all_woken, assert_free, assert_shut, counts, new_limited};
-use crate::tools::{Task, panics};
+use crate::tools::{Platform, Task, panics};
 use core::mem;
 use fifolock_core::RwLock;
-use fifolock_core::platform::Platform;
 
 /// So many read guards.
 fn inside<P: Platform, F: Form>(lock: &std::sync::Arc<RwLock<Data, P>>, readers: usize) -> Vec<F::Read<'_, P>> {

@@ -1,11 +1,10 @@
 //! `run_shared` and `run_exclusive` release the lock however they end (W8: M8).
 
 use super::{Counts, Data, assert_free, counts, new_lock};
-use crate::tools::{Task, panics};
+use crate::tools::{Platform, Task, panics};
 use core::cell::Cell;
 use core::future::pending;
 use fifolock_core::RwLock;
-use fifolock_core::platform::Platform;
 
 /// Notes what the lock's state is when it is dropped: a future's local variable.
 struct AtDrop<'a, P: Platform>(&'a RwLock<Data, P>, &'a Cell<Option<Counts>>);

@@ -1,13 +1,12 @@
 //! What holds for readers and writers as for the mutex (W8: M1 to M7, M9, M10).
 
 use super::{Data, FREE, Form, all_woken, assert_free, assert_shut, counts, new_limited, new_lock};
-use crate::tools::{Hooks, Slot, Task, counting_waker, hook, hooked_waker, panics, poll_once};
+use crate::tools::{Hooks, Platform, Slot, Task, counting_waker, hook, hooked_waker, panics, poll_once};
 use core::cell::Cell;
 use core::fmt;
 use core::ops::Deref;
 use core::task::Poll;
 use fifolock_core::RwLock;
-use fifolock_core::platform::Platform;
 use std::rc::Rc;
 use std::sync::Arc;
 

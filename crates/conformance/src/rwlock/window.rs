@@ -1,11 +1,10 @@
 //! What may happen between the chunks of a batch (W4 and its kin): wakers that poll and drop other members.
 
 use super::{Counts, Data, FREE, counts, new_limited};
-use crate::tools::{Hooks, Random, Slot, Task, counting_waker, hook};
+use crate::tools::{Hooks, Platform, Random, Slot, Task, counting_waker, hook};
 use core::cell::{Cell, RefCell};
 use core::task::Poll;
 use fifolock_core::RwLock;
-use fifolock_core::platform::Platform;
 use fifolock_core::rwlock::{OwnedRwLockReadGuard, ReadOwned, WriteOwned};
 use std::rc::Rc;
 use std::sync::Arc;

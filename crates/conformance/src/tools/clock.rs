@@ -23,7 +23,7 @@ use real::sleep_to_be_woken;
 use std::collections::BTreeMap;
 
 /// A timer that a test can move on: what the rules of time ask of a platform.
-pub trait TestTimer: Timer {
+pub trait TestTimer: Timer + super::Platform {
     /// Whether time stands still between two calls of [`advance`](Self::advance).
     const EXACT: bool;
 

@@ -2,9 +2,8 @@
 
 use super::form::Form;
 use super::{assert_free, both_forms, counts, each, each_with};
-use crate::tools::{Task, forget, poll_once, remember};
+use crate::tools::{Platform, Task, forget, poll_once, remember};
 use fifolock_core::RwLock;
-use fifolock_core::platform::Platform;
 use fifolock_core::rwlock::RwLockPolicy::PhaseFair;
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
 //! The borrowed and the owned form of upgradable reading.
 
+use crate::tools::Platform;
 use core::future::Future;
 use core::ops::{Deref, DerefMut};
-use fifolock_core::platform::Platform;
 use fifolock_core::rwlock::{
     OwnedRwLockReadGuard, OwnedRwLockUpgradableReadGuard, OwnedRwLockWriteGuard, RwLockReadGuard,
     RwLockUpgradableReadGuard, RwLockWriteGuard,

@@ -2,8 +2,7 @@
 
 use super::form::Form;
 use super::{assert_free, both_forms, counts, each, each_with};
-use crate::tools::{Hooks, Random, Slot, Task, counting_waker, hook, panics};
-use fifolock_core::platform::Platform;
+use crate::tools::{Hooks, Platform, Random, Slot, Task, counting_waker, hook, panics};
 use fifolock_core::rwlock::RwLockPolicy::{PhaseFair, TaskFair, WriterPreferring};
 use std::sync::Arc;
 
