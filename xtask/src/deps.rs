@@ -1,6 +1,8 @@
-//! What users get with the locks: few dependencies, no proc macros in the
-//! core, and no implementation of `critical-section` (the final binary chooses
-//! that, and two choices don't link).
+//! What users get with the locks: few dependencies, also in their lock files, no
+//! proc macros in the core, and no implementation of `critical-section` (the
+//! final binary chooses that, and two choices don't link).
+
+use core::fmt::Write as _;
 
 use serde_json::Value;
 use xshell::cmd;
@@ -8,7 +10,9 @@ use xshell::cmd;
 use crate::api;
 use crate::bench;
 use crate::context::{Context, Failure, OrElse as _, Outcome, Result};
+use crate::features::declared;
 use crate::fuzz;
+use crate::lint::is_published;
 use crate::suites::EMBASSY_STD;
 
 /// What the core may depend on, and under which condition. A condition that
@@ -17,6 +21,22 @@ const CORE_DEPENDENCIES: &[&str] = &["critical-section", "heapless", "pin-projec
 
 /// Dependencies of builds that only the project makes.
 const CORE_TEST_CFGS: [&str; 2] = ["cfg(fifolock_loom)", "cfg(fifolock_shuttle)"];
+
+/// All that the lock file of a user of `fifolock` with the feature `tokio` names.
+const TOKIO_USERS_LOCK_FILE: &[&str] = &[
+    "byteorder",
+    "fifolock",
+    "fifolock-core",
+    "fifolock-tokio",
+    "hash32",
+    "heapless",
+    "pin-project-lite",
+    "stable_deref_trait",
+    "tokio",
+];
+
+/// What only the project's own tests need: no user's lock file names it, whatever the features.
+const NO_USERS: &[&str] = &["fifolock-conformance", "loom", "proptest", "shuttle", "trybuild"];
 
 /// Features that choose an implementation: only a binary may.
 const BINARYS_CHOICE: &[(&str, &[&str])] = &[
@@ -36,10 +56,21 @@ const BINARYS_CHOICE: &[(&str, &[&str])] = &[
     ("portable-atomic", &["critical-section", "unsafe-assume-single-core"]),
 ];
 
+/// The manifest of a user's program, up to the dependencies.
+const USER: &str = "\
+[workspace]
+[package]
+name = \"user\"
+version = \"0.0.0\"
+edition = \"2024\"
+[dependencies]
+";
+
 pub(crate) fn run(cx: &Context, _args: &[String]) -> Result<Outcome> {
     core_depends_on_little(cx)?;
     core_has_no_proc_macros(cx)?;
     no_implementation_is_chosen(cx)?;
+    users_lock_files_are_short(cx)?;
     lock_files_are_current(cx)?;
     Ok(Outcome::Passed)
 }
@@ -116,6 +147,58 @@ fn chosen_implementation(tree: &str) -> Option<&str> {
     })
 }
 
+/// A dependency that no build of a user needs is in the user's lock file all the same, if it is not optional: a `cfg`
+/// keeps it out of the build only. There it is downloaded by `cargo vendor`, and audited.
+fn users_lock_files_are_short(cx: &Context) -> Result<()> {
+    let named = users_lock_file(cx, &[("fifolock", vec!["tokio"])])?;
+    if named != TOKIO_USERS_LOCK_FILE {
+        return Err(Failure::new(
+            &format!("the lock file of a user with tokio names {}", named.join(", ")),
+            "make what is new optional, behind a feature that begins with a bar, or argue for it in TOKIO_USERS_LOCK_FILE",
+        ));
+    }
+    let published = cx.packages().iter().filter(|package| is_published(package));
+    let all: Vec<_> = published
+        .map(|package| (package["name"].as_str().expect("a name"), declared(package).into_keys().collect()))
+        .collect();
+    let named = users_lock_file(cx, &all)?;
+    if let Some(name) = named.iter().find(|name| NO_USERS.contains(&name.as_str())) {
+        return Err(Failure::new(
+            &format!("the lock file of a user of all features names {name}"),
+            "make it optional, behind a feature that begins with a bar",
+        ));
+    }
+    Ok(())
+}
+
+/// The packages in the lock file of a program that depends on these crates with these features, but for its own name.
+fn users_lock_file(cx: &Context, crates: &[(&str, Vec<&str>)]) -> Result<Vec<String>> {
+    const HERE: &str = "check that files can be written below cargo's target folder";
+    let sh = &cx.sh;
+    let user = cx.target.join("user");
+    let mut manifest = USER.to_owned();
+    for (name, features) in crates {
+        let path = cx.root.join("crates").join(name);
+        let _ = writeln!(manifest, "{name} = {{ path = '{}', features = {features:?} }}", path.display());
+    }
+    sh.write_file(user.join("src/lib.rs"), "").or_tell(HERE)?;
+    sh.write_file(user.join("Cargo.toml"), manifest).or_tell(HERE)?;
+    // The versions of the workspace, so that none is asked for: cargo strikes out what is not needed.
+    sh.copy_file(cx.root.join("Cargo.lock"), user.join("Cargo.lock")).or_tell(HERE)?;
+    cmd!(sh, "cargo tree --quiet --depth 0")
+        .args(["--manifest-path".into(), user.join("Cargo.toml")])
+        .ignore_stdout()
+        .run()
+        .or_tell("run the command by itself")?;
+    Ok(names(&sh.read_file(user.join("Cargo.lock")).or_tell(HERE)?))
+}
+
+/// The names in a lock file, but for the user's own.
+fn names(lock_file: &str) -> Vec<String> {
+    let names = lock_file.lines().filter_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'));
+    names.filter(|name| *name != "user").map(str::to_owned).collect()
+}
+
 fn lock_files_are_current(cx: &Context) -> Result<()> {
     let sh = &cx.sh;
     for manifest in
@@ -156,5 +239,12 @@ mod tests {
         assert_eq!(chosen_implementation(&tree), Some(choice));
         let other = "heapless feature \"std\"";
         assert_eq!(chosen_implementation(other), None);
+    }
+
+    #[test]
+    fn names_are_read_from_a_lock_file() {
+        let lock_file = "version = 4\n\n[[package]]\nname = \"loom\"\nversion = \"0.7.2\"\n\n[[package]]\nname = \"user\"\n\
+                         dependencies = [\n \"loom\",\n]\n";
+        assert_eq!(names(lock_file), ["loom"]);
     }
 }

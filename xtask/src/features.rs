@@ -41,7 +41,7 @@ pub(crate) fn run(cx: &Context, _args: &[String]) -> Result<Outcome> {
 }
 
 /// A package's features for users, without `default`, each with the ones that it turns on.
-fn declared(package: &Value) -> Features<'_> {
+pub(crate) fn declared(package: &Value) -> Features<'_> {
     let table = package["features"].as_object();
     table
         .into_iter()

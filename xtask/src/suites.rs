@@ -13,8 +13,8 @@ pub(crate) const LOOM_MAX_PREEMPTIONS: &str = "3";
 /// Turns the crate's atomics and cells into loom's.
 pub(crate) const LOOM_FLAGS: &str = "--cfg fifolock_loom -D warnings";
 
-/// The flavours of raw lock that have models.
-pub(crate) const LOOM_FEATURES: &str = "spin,std";
+/// Loom itself, and the flavours of raw lock that have models.
+pub(crate) const LOOM_FEATURES: &str = "_loom,spin,std";
 
 /// The locks on embassy's executor for hosts.
 pub(crate) const EMBASSY_STD: &str = "conformance-embassy-std/Cargo.toml";

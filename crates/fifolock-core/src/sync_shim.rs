@@ -2,6 +2,8 @@
 //!
 //! Everything that threads share goes through these, so that a loom build checks each access. Loom's constructors
 //! are not `const`; [`const_fn!`] is the one rule for that.
+//!
+//! The `cfg` chooses, so that no user's feature can. The features `_loom` and `_shuttle` only bring the crate.
 
 /// A function that is `const`, except under loom.
 macro_rules! const_fn {
