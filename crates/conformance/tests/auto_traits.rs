@@ -92,7 +92,8 @@ macro_rules! rows_of_one {
             OwnedMutexGuard<T, P>:                  Send if t.send && raw,          Sync if t.both() && raw;
 
             RwLock<T, P>:                           Send if t.send,                 Sync if t.both() && raw;
-            RwLockReadGuard<'static, T, P>:         Send if t.both() && raw,        Sync if t.both() && raw;
+            // As `&T` is. It can't become a write guard.
+            RwLockReadGuard<'static, T, P>:         Send if t.sync && raw,          Sync if t.sync && raw;
             RwLockWriteGuard<'static, T, P>:        Send if t.both() && raw,        Sync if t.both() && raw;
             RwLockMappedWriteGuard<'static, T, P>:  Send if t.both() && raw,        Sync if t.both() && raw;
             OwnedRwLockWriteGuard<T, P>:            Send if t.both() && raw,        Sync if t.both() && raw;
@@ -119,7 +120,8 @@ macro_rules! rows_of_two {
     () => {
         rows! {
             OwnedMappedMutexGuard<T, U, P>:         Send if t.send && u.send && raw,    Sync if t.send && u.both() && raw;
-            OwnedRwLockReadGuard<T, U, P>:          Send if t.both() && u.both() && raw, Sync if t.both() && u.both() && raw;
+            // It may drop the lock, and so `T`.
+            OwnedRwLockReadGuard<T, U, P>:          Send if t.both() && u.sync && raw,  Sync if t.both() && u.sync && raw;
             OwnedRwLockMappedWriteGuard<T, U, P>:   Send if t.both() && u.both() && raw, Sync if t.both() && u.both() && raw;
 
             LockUntil<'static, T, P, Sleep<U>>:     Send if t.send && u.send && raw,    Sync if t.send && u.sync && raw;
@@ -360,6 +362,18 @@ fn h13_unsized_data() {
         Mutex<dyn Fn() + Send, Std>:    Send if true,   Sync if true;
         RwLock<dyn Fn() + Send, Std>:   Send if true,   Sync if false;
         RwLock<dyn Fn() + Send + Sync, Std>: Send if true, Sync if true;
+        RwLockReadGuard<'static, dyn Fn() + Send, Std>: Send if false, Sync if false;
+        RwLockReadGuard<'static, dyn Fn() + Sync, Std>: Send if true, Sync if true;
+        OwnedRwLockReadGuard<u8, dyn Fn() + Send, Std>: Send if false, Sync if false;
+        OwnedRwLockReadGuard<u8, dyn Fn() + Sync, Std>: Send if true, Sync if true;
+        // Its last owner drops the closure.
+        OwnedRwLockReadGuard<dyn Fn() + Sync, u8, Std>: Send if false, Sync if false;
+        // These give the closure away, or can become what does.
+        RwLockWriteGuard<'static, dyn Fn() + Sync, Std>: Send if false, Sync if false;
+        RwLockMappedWriteGuard<'static, dyn Fn() + Sync, Std>: Send if false, Sync if false;
+        OwnedRwLockWriteGuard<dyn Fn() + Sync, Std>: Send if false, Sync if false;
+        OwnedRwLockMappedWriteGuard<u8, dyn Fn() + Sync, Std>: Send if false, Sync if false;
+        RwLockUpgradableReadGuard<'static, dyn Fn() + Sync, Std>: Send if false, Sync if false;
         RwLockUpgradableReadGuard<'static, dyn Fn() + Send, Std>: Send if false, Sync if false;
         RwLockUpgradableReadGuard<'static, dyn Fn() + Send + Sync, Std>: Send if true, Sync if true;
     }
@@ -379,6 +393,46 @@ fn h13_tokio() {
         locks::WriteOwnedTimeout<YY>:       Send if true,   Sync if true;
         locks::WriteOwnedTimeout<NY>:       Send if false,  Sync if false;
     }
+}
+
+/// A part that is Sync but not Send is read over an await in a task that may move to another thread.
+#[test]
+fn h13_a_task_that_reads_a_part_may_be_spawned() {
+    use core::fmt::Display;
+    use fifolock::tokio as locks;
+    use std::sync::Arc;
+
+    struct State {
+        name: String,
+    }
+
+    type Part = dyn Display + Sync;
+    const { assert!(has!(Part: Sync) && !has!(Part: Send)) };
+
+    async fn read(lock: Arc<locks::RwLock<State>>) -> String {
+        let plain = locks::RwLockReadGuard::map(lock.read().await, |state| &state.name as &Part);
+        let owned =
+            locks::OwnedRwLockReadGuard::map(Arc::clone(&lock).read_owned().await, |state| &state.name as &Part);
+        let shared = &plain;
+        tokio::task::yield_now().await;
+        format!("{shared} {owned}")
+    }
+
+    async fn write(lock: Arc<locks::RwLock<State>>) -> String {
+        let guard = lock.write().await;
+        let part = locks::RwLockWriteGuard::downgrade_map(guard, |state| &state.name as &Part);
+        tokio::task::yield_now().await;
+        part.to_string()
+    }
+
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().expect("a runtime");
+    runtime.block_on(async {
+        let lock = Arc::new(locks::RwLock::new(State { name: "a".into() }));
+        assert_eq!(tokio::spawn(read(Arc::clone(&lock))).await.expect("no panic"), "a a");
+        assert_eq!(tokio::spawn(write(Arc::clone(&lock))).await.expect("no panic"), "a");
+        assert_eq!(Arc::strong_count(&lock), 1);
+        assert!(lock.try_write().is_ok());
+    });
 }
 
 /// Guards that only read may be shortened, as `&T` may be.

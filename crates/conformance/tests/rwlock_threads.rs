@@ -268,6 +268,29 @@ impl<P: Platform> Worker<'_, P> {
     }
 }
 
+/// K6, K7: a read guard of data that must not leave its thread does leave it, is read there, and hands over to a writer here.
+fn k7_a_read_guard_of_data_that_is_only_sync_is_released_on_another_thread<P: Platform>()
+where
+    P::Raw: Send + Sync,
+{
+    let data = std::sync::Mutex::new(1);
+    let lock = RwLock::<_, P>::new(data.lock().expect("free"));
+    let guard = lock.try_read().expect("free");
+    {
+        let mut writer = Task::queued(lock.write());
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                assert_eq!(**guard, 1);
+                drop(guard);
+            });
+        });
+        assert_eq!(writer.wakes(), 1);
+        **writer.ready() = 2;
+    }
+    drop(lock);
+    assert_eq!(data.into_inner().expect("no panic"), 2);
+}
+
 fn w8_storm_of_threads<P: Platform>()
 where
     P::Raw: Send + Sync,
@@ -300,6 +323,7 @@ macro_rules! thread_rules {
             w8_m11_blocking_writers_are_served_in_order_with_tasks,
             w8_m11_blocking_readers_enter_together,
             w8_m11_blocking_reader_queues_behind_a_waiting_writer,
+            k7_a_read_guard_of_data_that_is_only_sync_is_released_on_another_thread,
             w8_storm_of_threads,
         }
     };

@@ -106,12 +106,15 @@ impl<U: ?Sized> WritePtr<U> {
 #[derive(Debug)]
 pub(crate) struct ReadPtr<U: ?Sized>(NonNull<U>);
 
-// SAFETY: the guard gives `&U`, and other guards of other threads do at the same time.
-// - Sync: required for that.
-// - Send: required, since the last owner of an owned lock, wherever its guard is, drops the data.
-unsafe impl<U: ?Sized + Send + Sync> Send for ReadPtr<U> {}
-// SAFETY: as above.
-unsafe impl<U: ?Sized + Send + Sync> Sync for ReadPtr<U> {}
+// SAFETY: the pointer is used as the `&U` that it was made from would be, while a share in the lock keeps writers out.
+// - Sync: required, since guards of several threads give `&U` at the same time.
+// - Send: not required. No read guard gives `&mut U`, moves `U` out, or drops it. A borrowed guard releases through the raw
+//   lock alone, which does not know the data; the next writer's access comes after that (contract K7), on a thread that
+//   could reach the lock anyway. The last owner of an owned lock does drop the data, wherever its guard is: the guard's
+//   `Arc` of the lock asks for `T: Send + Sync` there. A part `U` of such a `T` is dropped as the `T` that it belongs to.
+unsafe impl<U: ?Sized + Sync> Send for ReadPtr<U> {}
+// SAFETY: a shared guard gives `&U` only, as the guard itself does. Bounds as above.
+unsafe impl<U: ?Sized + Sync> Sync for ReadPtr<U> {}
 
 impl<U: ?Sized> ReadPtr<U> {
     #[inline(always)]

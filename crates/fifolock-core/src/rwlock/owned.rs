@@ -207,6 +207,7 @@ impl<T: ?Sized, P: Platform> RwLockHandle for Arc<RwLock<T, P>> {
 /// A share in the lock, for reading its data `T` through a part `U` of it; it shares in the lock's ownership.
 ///
 /// Dropping it gives the share back as a [`RwLockReadGuard`](super::RwLockReadGuard) does, and then drops its `Arc`.
+/// With that `Arc` the data may go: the guard is `Send` and `Sync` where `T` is both, and `U` is `Sync`.
 #[must_use = "the lock is released at once when the guard is not kept"]
 #[clippy::has_significant_drop]
 pub struct OwnedRwLockReadGuard<T: ?Sized, U: ?Sized, P: Platform> {

@@ -12,6 +12,8 @@ use core::ops::Deref;
 ///
 /// Dropping it gives the share back; the last reader hands over to the first waiting writer. Forgetting it keeps writers
 /// out for ever.
+///
+/// It is `Send` and `Sync` where the data, or the part of it, is `Sync`, as `&T` is; the raw lock must be `Sync` too.
 #[must_use = "the lock is released at once when the guard is not kept"]
 #[clippy::has_significant_drop]
 pub struct RwLockReadGuard<'a, T: ?Sized, P: Platform> {
