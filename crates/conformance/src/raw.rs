@@ -130,7 +130,7 @@ fn k4_a_batch_is_marked_in_chunks_and_woken_between_sections<R: Raw>() {
 /// On a stack that has no room for a frame per waiter.
 fn k4_nothing_recurses_over_waiters<R: Raw>() {
     const STACK: usize = 128 << 10;
-    const WAITERS: usize = if cfg!(miri) { 500 } else { 10_000 };
+    const WAITERS: usize = if cfg!(miri) { 100 } else { 10_000 };
     let body = || {
         let lock = RwLock::<_, Watched<R>>::new(());
         let writer = lock.try_write().expect("free");

@@ -74,13 +74,17 @@ fn panics_in_a_cancel<P: Platform, K: Kind<P>>() {
 }
 
 /// Sizes of batches, and which member's waker panics: in the first chunk of 32, at its edges, in later ones.
-const BATCHES: [(usize, &[usize]); 5] = [
-    (1, &[0]),
-    (2, &[0, 1]),
-    (32, &[0, 15, 31]),
-    (33, &[0, 31, 32]),
-    (100, &[0, 1, 15, 31, 32, 33, 63, 64, 95, 96, 99]),
-];
+const BATCHES: &[(usize, &[usize])] = if cfg!(miri) {
+    &[(2, &[0, 1]), (33, &[0, 32])]
+} else {
+    &[
+        (1, &[0]),
+        (2, &[0, 1]),
+        (32, &[0, 15, 31]),
+        (33, &[0, 31, 32]),
+        (100, &[0, 1, 15, 31, 32, 33, 63, 64, 95, 96, 99]),
+    ]
+};
 
 /// How a batch comes about.
 #[derive(Clone, Copy, Debug)]
@@ -162,7 +166,7 @@ fn batch<P: Platform>(cause: Cause, size: usize, odd: usize, hooks: Hooks, arm: 
 
 fn batches<P: Platform>(causes: &[Cause], hooks: impl Fn(&Rc<Cell<bool>>) -> Hooks, message: &str) {
     for &cause in causes {
-        for (size, odd_ones) in BATCHES {
+        for &(size, odd_ones) in BATCHES {
             for &odd in odd_ones {
                 let arm = Rc::default();
                 batch::<P>(cause, size, odd, hooks(&arm), &arm, message);

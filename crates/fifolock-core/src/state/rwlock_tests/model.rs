@@ -549,11 +549,11 @@ pub(super) fn explore(first: Pair, people: usize, mut visit: impl FnMut(&Pair)) 
 
 /// Every state of the policy, by limit and chunk. The last limit leaves room for all.
 pub(super) fn explore_all(policy: RwLockPolicy, people: usize, mut visit: impl FnMut(&Pair)) {
-    let people = if cfg!(miri) { 2 } else { people };
-    for max in [1, 2, 3, 9] {
+    let (people, limits, least) = if cfg!(miri) { (2, &[1, 9][..], 15) } else { (people, &[1, 2, 3, 9][..], 50) };
+    for &max in limits {
         for chunk in [1, 2, usize::MAX] {
             let states = explore(Pair::new(policy, max, chunk), people, &mut visit);
-            assert!(states > 50, "the search has seen only {states} states");
+            assert!(states > least, "the search has seen only {states} states");
         }
     }
 }
@@ -593,7 +593,8 @@ fn every_sequence_agrees_with_more_people() {
 #[test]
 fn every_sequence_agrees_while_the_ticket_wraps() {
     for policy in POLICIES {
-        for ticket in [u32::MAX, u32::MAX - 1, u32::MAX - 2] {
+        let tickets = [u32::MAX, u32::MAX - 1, u32::MAX - 2];
+        for &ticket in if cfg!(miri) { &tickets[..1] } else { &tickets } {
             explore(Pair::new(policy, 2, 1).with_ticket(ticket), if cfg!(miri) { 2 } else { 5 }, |_| ());
         }
     }

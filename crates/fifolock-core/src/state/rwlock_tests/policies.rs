@@ -249,7 +249,7 @@ fn p_phase_fair_the_bound_holds_in_every_state() {
             turns += 1;
         }
     });
-    assert!(turns > 100);
+    assert!(turns > if cfg!(miri) { 20 } else { 100 }, "there were only {turns}");
 }
 
 #[test]
