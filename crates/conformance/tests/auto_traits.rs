@@ -425,7 +425,7 @@ fn h13_a_task_that_reads_a_part_may_be_spawned() {
         part.to_string()
     }
 
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().expect("a runtime");
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     runtime.block_on(async {
         let lock = Arc::new(locks::RwLock::new(State { name: "a".into() }));
         assert_eq!(tokio::spawn(read(Arc::clone(&lock))).await.expect("no panic"), "a a");

@@ -116,14 +116,17 @@ fn rules(of: &str, rules: Vec<(&'static str, fn())>) -> impl Iterator<Item = Tes
 
 fn tests() -> Vec<Test> {
     let mut tests: Vec<Test> = Vec::new();
-    tests.extend(rules("locks", mutex::run::all::<Locks>()));
-    tests.extend(rules("locks", rwlock::run::all::<Locks>()));
-    tests.extend(rules("locks", foreign::run::all::<Locks>()));
-    tests.extend(rules("watched", mutex::run::all::<WatchedLocks>()));
-    tests.extend(rules("watched", rwlock::run::all::<WatchedLocks>()));
-    tests.extend(rules("watched", foreign::run::all::<WatchedLocks>()));
-    tests.extend(rules("time", time::run::all::<Locks>()));
-    tests.extend(rules("time", until::run::all::<Locks>()));
+    // Under Miri the flavours of the other test programs have to do: over a `RawMutex` it is the same cell.
+    if !cfg!(miri) {
+        tests.extend(rules("locks", mutex::run::all::<Locks>()));
+        tests.extend(rules("locks", rwlock::run::all::<Locks>()));
+        tests.extend(rules("locks", foreign::run::all::<Locks>()));
+        tests.extend(rules("watched", mutex::run::all::<WatchedLocks>()));
+        tests.extend(rules("watched", rwlock::run::all::<WatchedLocks>()));
+        tests.extend(rules("watched", foreign::run::all::<WatchedLocks>()));
+        tests.extend(rules("time", time::run::all::<Locks>()));
+        tests.extend(rules("time", until::run::all::<Locks>()));
+    }
     tests.push(("k9_on_the_right_thread_all_is_well".to_owned(), Box::new(k9_on_the_right_thread_all_is_well)));
     // Miri has no processes.
     let cases = if cfg!(miri) { &[] } else { CASES };
