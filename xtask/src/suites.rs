@@ -123,8 +123,25 @@ pub(crate) fn loom_target_dir(cx: &Context) -> PathBuf {
 /// Miri's models of who may use a pointer, and what turns each on.
 const MIRI_BORROWS: [(&str, &str); 2] = [("stacked", ""), ("tree", "-Zmiri-tree-borrows")];
 
-/// Runs the tests of the core and of the contract under Miri: `miri [stacked|tree [SEED]] [FILTER…]`; without these, with
-/// both models and several seeds.
+/// What runs under Miri, in parts that take about as long: Miri uses one processor.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Part {
+    Core,
+    /// Test programs of the conformance suite.
+    Programs(&'static [&'static str]),
+    /// All others of it.
+    Rest,
+}
+
+const MIRI_PARTS: [(&str, Part); 4] = [
+    ("core", Part::Core),
+    ("rescue", Part::Programs(&["rescue"])),
+    ("rwlock", Part::Programs(&["policies", "rwlock", "rwlock_threads", "upgradable"])),
+    ("rest", Part::Rest),
+];
+
+/// Runs the tests of the core and of the contract under Miri: `miri [stacked|tree [SEED]] [core|rescue|rwlock|rest]
+/// [FILTER…]`; without these, all parts with both models and several seeds.
 pub(crate) fn miri(cx: &Context, args: &[String]) -> Result<Outcome> {
     let sh = &cx.sh;
     cmd!(sh, "cargo +nightly miri --version")
@@ -132,18 +149,68 @@ pub(crate) fn miri(cx: &Context, args: &[String]) -> Result<Outcome> {
         .or_tell("run `rustup toolchain install nightly --component miri`")?;
     let target = cx.target.join("miri");
     let (runs, args) = miri_runs(args);
+    let (part, args) = miri_part(args);
+    let programs = test_programs(cx)?;
+    let what = &miri_tests(part, &programs)?;
     for (borrows, seed) in runs {
         let flags = format!("-Zmiri-strict-provenance -Zmiri-seed={seed} {borrows}");
         println!("miri: MIRIFLAGS=\"{}\"", flags.trim_end());
         let args = without_dashes(args);
-        let tests = cmd!(
-            sh,
-            "cargo +nightly miri test -p fifolock-core -p fifolock-conformance --tests --target-dir {target} -- {args...}"
-        )
-        .env("MIRIFLAGS", flags);
-        run_tests(tests)?;
+        let tests = cmd!(sh, "cargo +nightly miri test {what...} --target-dir {target} -- {args...}");
+        run_tests(tests.env("MIRIFLAGS", flags))?;
     }
     Ok(Outcome::Passed)
+}
+
+/// The part that is asked for, if any, and the arguments that are left.
+fn miri_part(args: &[String]) -> (Option<Part>, &[String]) {
+    match args.first().and_then(|name| MIRI_PARTS.iter().find(|(known, _)| known == name)) {
+        Some((_, part)) => (Some(*part), &args[1..]),
+        None => (None, args),
+    }
+}
+
+/// What of cargo's arguments chooses the tests of a part. `programs` are those of the conformance suite.
+fn miri_tests(part: Option<Part>, programs: &[&str]) -> Result<Vec<String>> {
+    let packages = |names: &[&str]| names.iter().flat_map(|name| ["-p".to_owned(), (*name).to_owned()]).collect();
+    let named: Vec<&str> = match part {
+        None => {
+            let mut all: Vec<String> = packages(&["fifolock-core", "fifolock-conformance"]);
+            all.push("--tests".to_owned());
+            return Ok(all);
+        }
+        Some(Part::Core) => return Ok([packages(&["fifolock-core"]), vec!["--lib".to_owned()]].concat()),
+        Some(Part::Programs(named)) => named.to_vec(),
+        Some(Part::Rest) => {
+            programs.iter().copied().filter(|program| !elsewhere().any(|other| other == *program)).collect()
+        }
+    };
+    if let Some(gone) = elsewhere().find(|name| !programs.contains(name)) {
+        return Err(Failure::new(
+            &format!("the conformance suite has no test program `{gone}`"),
+            "if it was renamed, rename it in MIRI_PARTS too",
+        ));
+    }
+    let chosen = named.into_iter().flat_map(|program| ["--test".to_owned(), program.to_owned()]);
+    Ok(packages(&["fifolock-conformance"]).into_iter().chain(chosen).collect())
+}
+
+/// The test programs that are in a part by name.
+fn elsewhere() -> impl Iterator<Item = &'static str> {
+    MIRI_PARTS.iter().flat_map(|(_, part)| if let Part::Programs(named) = part { *named } else { &[] }).copied()
+}
+
+/// The conformance suite's test programs that no feature must be turned on for.
+fn test_programs(cx: &Context) -> Result<Vec<&str>> {
+    let package = cx.package("fifolock-conformance")?;
+    let has_defaults = |target: &serde_json::Value| {
+        let required = target["required-features"].as_array().into_iter().flatten();
+        let default = package["features"]["default"].as_array().expect("the suite has default features");
+        required.into_iter().all(|feature| default.contains(feature))
+    };
+    let targets = package["targets"].as_array().into_iter().flatten();
+    let tests = targets.filter(|target| target["kind"][0] == "test" && has_defaults(target));
+    Ok(tests.filter_map(|target| target["name"].as_str()).collect())
 }
 
 /// The flags and seeds of the runs that are asked for, and the arguments that are left.
@@ -173,5 +240,21 @@ mod tests {
         assert_eq!((miri_runs(&args).0.len(), miri_runs(&args).1), (MIRI_SEEDS as usize, &args[1..]));
         let args = words("k5_");
         assert_eq!(miri_runs(&args).1, args);
+    }
+
+    #[test]
+    fn miris_parts_are_the_whole() {
+        let programs = ["allocations", "policies", "rescue", "rwlock", "rwlock_threads", "upgradable"];
+        let tests = |part: &str| miri_tests(miri_part(&[part.to_owned()]).0, &programs).map(|args| args.join(" "));
+        assert_eq!(tests("core").unwrap(), "-p fifolock-core --lib");
+        assert_eq!(tests("rescue").unwrap(), "-p fifolock-conformance --test rescue");
+        assert_eq!(tests("rest").unwrap(), "-p fifolock-conformance --test allocations");
+        assert_eq!(tests("k5_").unwrap(), "-p fifolock-core -p fifolock-conformance --tests");
+        let of_parts = MIRI_PARTS.iter().map(|(name, _)| tests(name).unwrap());
+        let named: Vec<String> =
+            of_parts.flat_map(|tests| tests.split(' ').map(str::to_owned).collect::<Vec<_>>()).collect();
+        assert!(programs.iter().all(|program| named.iter().filter(|name| name == program).count() == 1));
+        let gone = miri_tests(Some(Part::Rest), &programs[1..5]).unwrap_err().to_string();
+        assert!(gone.contains("`upgradable`"), "{gone}");
     }
 }
