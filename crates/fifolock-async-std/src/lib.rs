@@ -5,6 +5,9 @@
 //!
 //! Durations and instants are `std`'s. A duration past the clock's end waits for ever.
 //!
+//! A task that does nothing but take free locks never gives way: async-std's executor has no budget to ask. `blocking_lock` and its
+//! like block any thread, also one that runs async code.
+//!
 //! # Examples
 //!
 //! ```

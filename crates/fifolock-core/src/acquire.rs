@@ -3,7 +3,7 @@
 use crate::diagnostics::Place;
 use crate::error::TryLockError;
 use crate::platform::Platform;
-use crate::queue::{Waiter, polled_after_ready};
+use crate::queue::{Stage, Waiter, polled_after_ready};
 use crate::wait;
 use core::fmt;
 use core::future::Future;
@@ -137,6 +137,21 @@ impl<R: Request> Acquire<R> {
         }
     }
 
+    /// Whether it has been neither queued nor ended: it was never polled, or only while its task had to give way.
+    #[inline(always)]
+    pub(crate) fn is_idle(self: Pin<&Self>) -> bool {
+        self.project_ref().waiter.stage() == Stage::Idle
+    }
+
+    /// As its poll, for a caller who has no need to give way.
+    #[inline(always)]
+    pub(crate) fn poll_now(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<R::Guard> {
+        let (request, waiter) = self.as_ref().parts();
+        ready!(wait::poll::<_, R::Platform>(request.lock(), waiter, cx));
+        // SAFETY: `poll` said so.
+        Poll::Ready(unsafe { self.guard() })
+    }
+
     /// The operation has ended without a guard, and its waiter is done.
     #[inline(always)]
     pub(crate) fn end(self: Pin<&mut Self>) {
@@ -156,6 +171,9 @@ impl<R: Request> Future for Acquire<R> {
     #[inline(always)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let (request, waiter) = self.as_ref().parts();
+        if waiter.stage() == Stage::Idle {
+            ready!(R::Platform::poll_proceed(cx));
+        }
         ready!(wait::poll::<_, R::Platform>(request.lock(), waiter, cx));
         // SAFETY: `poll` said so.
         Poll::Ready(unsafe { self.guard() })

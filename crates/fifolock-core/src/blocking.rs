@@ -2,9 +2,12 @@
 
 extern crate std;
 
+use crate::acquire::{Acquire, Request};
+use crate::diagnostics::Place;
+use crate::platform::Platform;
+use crate::wait;
 use alloc::sync::Arc;
 use alloc::task::Wake;
-use core::future::Future;
 use core::pin::pin;
 use core::task::{Context, Poll, Waker};
 use std::thread::{self, Thread};
@@ -27,21 +30,34 @@ std::thread_local! {
     static WAKER: Waker = thread_waker();
 }
 
-/// Parks the thread until the future is ready.
-pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
+/// Acquires, if need be by parking the thread.
+///
+/// Every `blocking_…` method is a call of this one, so that each asks the platform first.
+#[track_caller]
+pub(crate) fn acquire<R: Request>(request: R) -> R::Guard {
+    R::Platform::before_blocking();
+    let place = Place::here();
+    if wait::try_acquire(&request.lock(), place) {
+        // SAFETY: `try_acquire` said that the caller owns it.
+        return unsafe { request.into_guard(place) };
+    }
+    park_until_ready(Acquire::at(place, request))
+}
+
+fn park_until_ready<R: Request>(acquire: Acquire<R>) -> R::Guard {
     // While a thread ends its locals may be gone already.
     let waker = WAKER.try_with(Waker::clone).unwrap_or_else(|_| thread_waker());
-    let mut future = pin!(future);
+    let mut acquire = pin!(acquire);
     let mut cx = Context::from_waker(&waker);
-    if let Poll::Ready(output) = future.as_mut().poll(&mut cx) {
-        return output;
+    if let Poll::Ready(guard) = acquire.as_mut().poll_now(&mut cx) {
+        return guard;
     }
     let _token = GiveTokenBack;
     loop {
         // An unpark that comes between the poll and the park makes the park return at once.
         thread::park();
-        if let Poll::Ready(output) = future.as_mut().poll(&mut cx) {
-            return output;
+        if let Poll::Ready(guard) = acquire.as_mut().poll_now(&mut cx) {
+            return guard;
         }
     }
 }

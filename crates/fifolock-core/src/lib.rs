@@ -141,7 +141,8 @@ macro_rules! adapter {
         /// The future of [`Mutex::lock_until`].
         pub type LockUntil<'a, $($param,)* T, F> = $crate::mutex::LockUntil<'a, T, $platform, F>;
 
-        /// A writer-preferring async read-write lock with direct hand-off.
+        /// An async read-write lock with direct hand-off; writer-preferring, unless its platform has another
+        /// [policy]($crate::platform::Platform::POLICY).
         pub type RwLock<$($param,)* T> = $crate::rwlock::RwLock<T, $platform>;
         /// The guard of [`RwLock::read`].
         pub type RwLockReadGuard<'a, $($param,)* T> = $crate::rwlock::RwLockReadGuard<'a, T, $platform>;

@@ -420,20 +420,21 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
 
     /// Locks the mutex, parking the thread until it is this thread's turn, in the same queue.
     ///
-    /// Inside an async runtime this blocks a worker: if the holder needs that worker to go on, it never does. Nothing
-    /// detects that; use [`lock`](Self::lock) there.
+    /// Inside an async runtime this would block a worker: if the holder needs that worker to go on, it never does. The
+    /// platform of tokio panics there; where a platform can't tell, nothing detects it. Use [`lock`](Self::lock) there.
     ///
     /// # Fairness
     ///
     /// As [`lock`](Self::lock): threads and tasks are served in one order.
+    ///
+    /// # Panics
+    ///
+    /// If the platform says that this thread must not be blocked: [`Platform::before_blocking`].
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    #[cfg_attr(feature = "diagnostics", track_caller)]
+    #[track_caller]
     pub fn blocking_lock(&self) -> MutexGuard<'_, T, P> {
-        match self.try_lock() {
-            Ok(guard) => guard,
-            Err(_) => crate::blocking::block_on(self.lock()),
-        }
+        crate::blocking::acquire(Locking(self))
     }
 
     /// Whether somebody holds the mutex, or has been granted it.

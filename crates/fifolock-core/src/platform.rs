@@ -2,8 +2,10 @@
 
 use crate::error::Limit;
 use crate::raw::{self, RawLock};
+use crate::rwlock::RwLockPolicy;
 use core::fmt::Debug;
 use core::future::Future;
+use core::task::{Context, Poll};
 use core::time;
 
 /// Where a lock is used: chooses its raw lock. A marker type, never made.
@@ -14,6 +16,32 @@ pub trait Platform {
     /// Whether the locks [rescue](crate::mutex#rescue) a task that waits for itself. Without it, none of the rescue's code
     /// is compiled in, and such a task waits until its granted future is polled or dropped.
     const RESCUE: bool = true;
+
+    /// The policy of a read-write lock that is made without one: by `new`, `const_new`, `with_max_readers`, `Default`, `From`.
+    const POLICY: RwLockPolicy = RwLockPolicy::WriterPreferring;
+
+    /// Whether the task may try to take a lock now, or must give way first.
+    ///
+    /// A lock future asks at its first poll, before anything else is tried. At [`Poll::Pending`] the future has not been
+    /// queued and has taken nothing; the platform has then seen to the wake of the task, and the next poll asks again. A
+    /// poll that gets past this is the first one for everything else: the place in the queue, and the time of a timeout. A
+    /// future that is queued or granted never asks, nor do the `try_…` and `blocking_…` methods.
+    ///
+    /// This must be cheap: it is on the path of a lock that is free. It must not panic.
+    ///
+    /// By default a task may always go on: a task that does nothing but take free locks never gives way.
+    #[inline(always)]
+    fn poll_proceed(_cx: &mut Context<'_>) -> Poll<()> {
+        Poll::Ready(())
+    }
+
+    /// Called at the start of every `blocking_…` method. A platform that can tell that the thread must not be blocked panics
+    /// here, at the place of the caller of that method; the lock is untouched then.
+    ///
+    /// By default any thread may be blocked.
+    #[inline(always)]
+    #[track_caller]
+    fn before_blocking() {}
 }
 
 /// A platform with a clock and a timer: its locks have the `…_timeout` and `…_deadline` methods.
@@ -65,6 +93,9 @@ pub trait Timer: Platform {
 }
 
 /// The platform of programs on an operating system, with no runtime in particular.
+///
+/// It knows no runtime: a task that does nothing but take free locks never gives way, and a `blocking_…` method blocks any
+/// thread, also one that runs async code.
 #[cfg(feature = "std")]
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 #[derive(Debug)]

@@ -167,8 +167,8 @@ pub type WriteDeadline<'a, T, P> = Deadline<Writing<&'a RwLock<T, P>>>;
 /// The future of [`RwLock::write_until`].
 pub type WriteUntil<'a, T, P, F> = Until<Writing<&'a RwLock<T, P>>, F>;
 
-/// An async read-write lock: FIFO among writers, with direct hand-off; writer-preferring, unless another
-/// [policy](RwLockPolicy) is chosen.
+/// An async read-write lock: FIFO among writers, with direct hand-off; writer-preferring, unless the
+/// [platform](Platform::POLICY) or a constructor chooses another [policy](RwLockPolicy).
 ///
 /// `P` is the platform; the runtimes' crates have an alias for each. See the [module](self) for how it works.
 ///
@@ -206,10 +206,10 @@ unsafe impl<T: ?Sized + Send + Sync, P: Platform> Sync for RwLock<T, P> where P:
 
 impl<T, P: Platform> RwLock<T, P> {
     const_fn! {
-        /// A free lock for at most [`MAX_READERS`](Self::MAX_READERS) readers at once.
+        /// A free lock for at most [`MAX_READERS`](Self::MAX_READERS) readers at once, under the policy of the platform.
         #[must_use]
         pub const fn new(value: T) -> Self {
-            Self::with_max_readers(value, Self::MAX_READERS)
+            Self::with_policy(value, P::POLICY)
         }
     }
 
@@ -222,15 +222,16 @@ impl<T, P: Platform> RwLock<T, P> {
     }
 
     const_fn! {
-        /// A free lock for at most `max_readers` readers at once. One more waits, until a reader leaves and no writer
-        /// waits.
+        /// A free lock for at most `max_readers` readers at once, under the policy of the platform. One more waits, until
+        /// a reader leaves and no writer waits.
         ///
         /// # Panics
         ///
         /// If `max_readers` is 0, or more than [`MAX_READERS`](Self::MAX_READERS).
         #[must_use]
+        #[track_caller]
         pub const fn with_max_readers(value: T, max_readers: u32) -> Self {
-            Self::with_policy_and_max_readers(value, RwLockPolicy::WriterPreferring, max_readers)
+            Self::with_policy_and_max_readers(value, P::POLICY, max_readers)
         }
     }
 
@@ -257,6 +258,7 @@ impl<T, P: Platform> RwLock<T, P> {
         ///
         /// As [`with_max_readers`](Self::with_max_readers).
         #[must_use]
+        #[track_caller]
         pub const fn with_policy_and_max_readers(value: T, policy: RwLockPolicy, max_readers: u32) -> Self {
             assert!(max_readers > 0, "a RwLock may not be created with 0 readers");
             assert!(
@@ -274,6 +276,7 @@ impl<T, P: Platform> RwLock<T, P> {
         ///
         /// As [`with_max_readers`](Self::with_max_readers).
         #[must_use]
+        #[track_caller]
         pub const fn const_with_max_readers(value: T, max_readers: u32) -> Self {
             Self::with_max_readers(value, max_readers)
         }
@@ -666,38 +669,40 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
 
     /// Locks for reading, parking the thread until it may enter, in the same queue.
     ///
-    /// Inside an async runtime this blocks a worker: if the holder needs that worker to go on, it never does. Nothing
-    /// detects that; use [`read`](Self::read) there.
+    /// Inside an async runtime this would block a worker: if the holder needs that worker to go on, it never does. The
+    /// platform of tokio panics there; where a platform can't tell, nothing detects it. Use [`read`](Self::read) there.
     ///
     /// # Fairness
     ///
     /// As [`read`](Self::read): threads and tasks are served alike.
+    ///
+    /// # Panics
+    ///
+    /// If the platform says that this thread must not be blocked: [`Platform::before_blocking`].
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    #[cfg_attr(feature = "diagnostics", track_caller)]
+    #[track_caller]
     pub fn blocking_read(&self) -> RwLockReadGuard<'_, T, P> {
-        match self.try_read() {
-            Ok(guard) => guard,
-            Err(_) => crate::blocking::block_on(self.read()),
-        }
+        crate::blocking::acquire(Reading(self))
     }
 
     /// Locks for writing, parking the thread until it is this thread's turn, in the same queue.
     ///
-    /// Inside an async runtime this blocks a worker: if the holder needs that worker to go on, it never does. Nothing
-    /// detects that; use [`write`](Self::write) there.
+    /// Inside an async runtime this would block a worker: if the holder needs that worker to go on, it never does. The
+    /// platform of tokio panics there; where a platform can't tell, nothing detects it. Use [`write`](Self::write) there.
     ///
     /// # Fairness
     ///
     /// As [`write`](Self::write): threads and tasks are served in one order.
+    ///
+    /// # Panics
+    ///
+    /// As [`blocking_read`](Self::blocking_read).
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    #[cfg_attr(feature = "diagnostics", track_caller)]
+    #[track_caller]
     pub fn blocking_write(&self) -> RwLockWriteGuard<'_, T, P> {
-        match self.try_write() {
-            Ok(guard) => guard,
-            Err(_) => crate::blocking::block_on(self.write()),
-        }
+        crate::blocking::acquire(Writing(self))
     }
 
     /// The policy that the lock was made with.

@@ -325,6 +325,7 @@ fn poll_lock<A: Rescuing, P: Platform, M: Limited>(
             waiter.set_done();
             return Poll::Ready(Outcome::Invalid);
         }
+        ready!(P::poll_proceed(cx));
         if M::MAY_HAVE_PASSED {
             if wait::try_acquire(lock, waiter.place()) {
                 waiter.set_done();
@@ -356,6 +357,10 @@ fn poll_waiting<A: Rescuing, P: Platform, M: Limited>(
         && let Poll::Ready(outcome) = poll_lock::<_, P, _>(lock, waiter, limit, cx)
     {
         return Poll::Ready(outcome);
+    }
+    // The task has to give way before anything is tried: the wait has not begun.
+    if waiter.stage() == Stage::Idle {
+        return Poll::Pending;
     }
     if sleep.is_none() {
         sleep.set(limit.sleep());

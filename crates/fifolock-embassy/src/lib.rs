@@ -10,6 +10,9 @@
 //! | `ThreadModeRawMutex` | in thread mode of one core. Used from elsewhere it *aborts*, since the lock could not be left in order; dropped there it panics, as embassy-sync's |
 //! | `NoopRawMutex` | inside one executor |
 //!
+//! A task that does nothing but take free locks never gives way, as with embassy-sync's: embassy's executors have no budget
+//! to ask. The `blocking_…` methods are there on hosts alone, and block any thread.
+//!
 //! # Differences from embassy-sync
 //!
 //! - Waiters are served in the order in which they came, and a waiting writer stops new readers.

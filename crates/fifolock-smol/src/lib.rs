@@ -3,6 +3,9 @@
 //! Durations and instants are `std`'s. A duration past the clock's end waits for ever. async-io drives its timers on a
 //! thread of its own where no executor does, so nothing here panics outside of one.
 //!
+//! A task that does nothing but take free locks never gives way: smol's executors have no budget to ask. `blocking_lock` and its
+//! like block any thread, also one that runs async code.
+//!
 //! # Examples
 //!
 //! ```

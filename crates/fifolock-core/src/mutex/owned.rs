@@ -105,11 +105,15 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     }
 
     /// As [`blocking_lock`](Self::blocking_lock), with a guard that shares in the mutex and borrows nothing.
+    ///
+    /// # Panics
+    ///
+    /// As [`blocking_lock`](Self::blocking_lock).
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    #[cfg_attr(feature = "diagnostics", track_caller)]
+    #[track_caller]
     pub fn blocking_lock_owned(self: Arc<Self>) -> OwnedMutexGuard<T, P> {
-        crate::blocking::block_on(self.lock_owned())
+        crate::blocking::acquire(Locking(self))
     }
 }
 

@@ -153,16 +153,17 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
         Deadline::new(ReadingUpgradable(self), deadline)
     }
 
-    /// Locks for upgradable reading, parking the thread until it may enter, in the same queue. As
-    /// [`blocking_read`](Self::blocking_read), it blocks a worker inside an async runtime.
+    /// Locks for upgradable reading, parking the thread until it may enter, in the same queue. In async code, as
+    /// [`blocking_read`](Self::blocking_read).
+    ///
+    /// # Panics
+    ///
+    /// As [`blocking_read`](Self::blocking_read).
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    #[cfg_attr(feature = "diagnostics", track_caller)]
+    #[track_caller]
     pub fn blocking_upgradable_read(&self) -> RwLockUpgradableReadGuard<'_, T, P> {
-        match self.try_upgradable_read() {
-            Ok(guard) => guard,
-            Err(_) => crate::blocking::block_on(self.upgradable_read()),
-        }
+        crate::blocking::acquire(ReadingUpgradable(self))
     }
 }
 

@@ -44,7 +44,7 @@ use crate::raw::Word;
 use core::borrow::BorrowMut;
 use core::ptr;
 
-/// Whose turn it is when readers and writers wait. Chosen when the lock is made.
+/// Whose turn it is when readers and writers wait. Chosen when the lock is made, or by its platform.
 ///
 /// | | a reader waits for | a writer waits for | choose it |
 /// |---|---|---|---|
