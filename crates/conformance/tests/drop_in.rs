@@ -1,11 +1,15 @@
 //! What code written for `tokio::sync` may rely on beside the rules.
 
 use core::panic::UnwindSafe;
+use core::task::Waker;
 use core::time::Duration;
+use fifolock::platform::Platform;
+use fifolock::tokio::drop_in::{self, DropIn};
 use fifolock::tokio::{
-    Mutex, MutexGuard, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
-    TryLockError,
+    Mutex, MutexGuard, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock, RwLockPolicy, RwLockReadGuard,
+    RwLockWriteGuard, Tokio, TryLockError,
 };
+use fifolock_conformance::tools;
 use std::sync::Arc;
 use std::thread;
 
@@ -36,6 +40,109 @@ fn locks_may_cross_a_catch_unwind() {
     unwind_safe::<RwLock<i32>>();
     fn a_copy<T: Copy>() {}
     a_copy::<TryLockError>();
+}
+
+/// The policies of a lock from each constructor: without one given, and with `PhaseFair` given.
+fn policies<P: Platform>() -> (Vec<RwLockPolicy>, Vec<RwLockPolicy>) {
+    type Lock<P> = fifolock::rwlock::RwLock<u8, P>;
+    let phase_fair = RwLockPolicy::PhaseFair;
+    (
+        vec![
+            Lock::<P>::new(0).policy(),
+            Lock::<P>::const_new(0).policy(),
+            Lock::<P>::with_max_readers(0, 2).policy(),
+            Lock::<P>::const_with_max_readers(0, 2).policy(),
+            Lock::<P>::default().policy(),
+            Lock::<P>::from(0).policy(),
+        ],
+        vec![
+            Lock::<P>::with_policy(0, phase_fair).policy(),
+            Lock::<P>::with_policy_and_max_readers(0, phase_fair, 2).policy(),
+        ],
+    )
+}
+
+#[test]
+fn p1_a_lock_without_a_policy_has_that_of_its_platform() {
+    use RwLockPolicy::{PhaseFair, TaskFair, WriterPreferring};
+    assert_eq!(policies::<Tokio>(), (vec![WriterPreferring; 6], vec![PhaseFair; 2]));
+    assert_eq!(policies::<fifolock::platform::Std>(), (vec![WriterPreferring; 6], vec![PhaseFair; 2]));
+    assert_eq!(policies::<fifolock::platform::Local>(), (vec![WriterPreferring; 6], vec![PhaseFair; 2]));
+    assert_eq!(policies::<DropIn>(), (vec![TaskFair; 6], vec![PhaseFair; 2]));
+    static TASK_FAIR: drop_in::RwLock<u8> = drop_in::RwLock::new(0);
+    assert_eq!(TASK_FAIR.policy(), TaskFair);
+    // A view is the same lock.
+    let lock = drop_in::RwLock::new(0);
+    let view: &RwLock<_> = lock.on::<Tokio>();
+    assert_eq!(view.policy(), TaskFair);
+    assert_eq!(RwLock::new(0).on::<DropIn>().policy(), WriterPreferring);
+    let held = lock.try_write().expect("free");
+    assert!(view.try_read().is_err());
+    drop(held);
+    assert!(view.try_read().is_ok());
+}
+
+/// In which order a held lock is given to a read, a write, and another read that queue for it, by their numbers.
+macro_rules! order_of_turns {
+    ($lock:expr) => {{
+        let lock = $lock;
+        let held = lock.try_write().expect("free");
+        let mut reads = [Box::pin(lock.read()), Box::pin(lock.read())];
+        let mut write = Box::pin(lock.write());
+        tools::assert_pending(&mut reads[0]);
+        tools::assert_pending(&mut write);
+        tools::assert_pending(&mut reads[1]);
+        drop(held);
+        let mut order = vec![];
+        let (mut has_read, mut has_written) = ([false; 2], false);
+        while order.len() < 3 {
+            for number in 0..2 {
+                if !has_read[number] && tools::poll_once(&mut reads[number], Waker::noop()).is_ready() {
+                    has_read[number] = true;
+                    order.push([1, 3][number]);
+                }
+            }
+            if !has_written && tools::poll_once(&mut write, Waker::noop()).is_ready() {
+                has_written = true;
+                order.push(2);
+            }
+        }
+        order
+    }};
+}
+
+/// The same program over tokio's lock and over each of ours.
+#[test]
+fn p2_the_locks_of_drop_in_serve_as_tokios() {
+    let tokios = order_of_turns!(tokio::sync::RwLock::new(0));
+    assert_eq!(tokios, [1, 2, 3]);
+    assert_eq!(order_of_turns!(drop_in::RwLock::new(0)), tokios);
+    assert_eq!(order_of_turns!(drop_in::RwLock::with_max_readers(0, 5)), tokios);
+    assert_eq!(order_of_turns!(RwLock::new(0)), [2, 1, 3]);
+}
+
+/// Every name of the locks that `tokio::sync` has.
+#[test]
+fn all_of_tokios_names_are_there_twice() {
+    macro_rules! names {
+        ($path:path) => {{
+            use locks::{
+                MappedMutexGuard, Mutex, MutexGuard, OwnedMappedMutexGuard, OwnedMutexGuard,
+                OwnedRwLockMappedWriteGuard, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock,
+                RwLockMappedWriteGuard, RwLockReadGuard, RwLockWriteGuard, TryLockError,
+            };
+            use $path as locks;
+            type All<'a> = (
+                (Mutex<u8>, MutexGuard<'a, u8>, MappedMutexGuard<'a, u8>, OwnedMutexGuard<u8>),
+                (OwnedMappedMutexGuard<u8>, RwLock<u8>, RwLockReadGuard<'a, u8>, RwLockWriteGuard<'a, u8>),
+                (RwLockMappedWriteGuard<'a, u8>, OwnedRwLockReadGuard<u8>, OwnedRwLockWriteGuard<u8>),
+                (OwnedRwLockMappedWriteGuard<u8>, TryLockError),
+            );
+            size_of::<All<'_>>()
+        }};
+    }
+    assert!(names!(tokio::sync) > 0);
+    assert_eq!(names!(fifolock::tokio), names!(fifolock::tokio::drop_in));
 }
 
 /// M11: a thread that waits for a lock inside another wait keeps the unpark that was meant for that.
