@@ -1,6 +1,7 @@
 //! tokio's own tests of its locks, compiled against ours by changing nothing
 //! but what the name `tokio` means: a generated crate of that name re-exports
-//! tokio, with the locks of `fifolock::tokio` in the place of tokio's own.
+//! tokio, with the locks of `fifolock::tokio` in the place of tokio's own, or
+//! those of `fifolock::tokio::drop_in`.
 //!
 //! The test files come out of tokio's published package, at the version that
 //! the workspace builds with. None of them is kept in this repository.
@@ -15,7 +16,15 @@ use crate::context::{Context, Failure, OrElse as _, Outcome, Result, read_json, 
 /// One of tokio's test files, and what of it can't hold for other locks.
 struct Suite {
     file: &'static str,
+    /// Files that it takes in as modules.
+    modules: &'static [&'static str],
     kind: Kind,
+}
+
+impl Suite {
+    const fn tests(file: &'static str) -> Self {
+        Self { file, modules: &[], kind: Kind::Tests { skip: &[] } }
+    }
 }
 
 enum Kind {
@@ -26,20 +35,13 @@ enum Kind {
 }
 
 const SUITES: &[Suite] = &[
-    Suite {
-        file: "sync_mutex",
-        kind: Kind::Tests {
-            skip: &[(
-                "mutex_coop_drop_after_take_permit",
-                "expects a free mutex to be Pending once the task's coop budget is used up; \
-                 a free fifolock mutex is always taken at the first poll (M1)",
-            )],
-        },
-    },
-    Suite { file: "sync_mutex_owned", kind: Kind::Tests { skip: &[] } },
-    Suite { file: "sync_rwlock", kind: Kind::Tests { skip: &[] } },
+    Suite::tests("sync_mutex"),
+    Suite::tests("sync_mutex_owned"),
+    Suite { modules: &["support/panic"], ..Suite::tests("sync_panic") },
+    Suite::tests("sync_rwlock"),
     Suite {
         file: "async_send_sync",
+        modules: &[],
         kind: Kind::Table {
             without: &[(
                 "assert_value!(tokio::sync::OwnedMappedMutexGuard<YN,YY>: Send & !Sync & Unpin);",
@@ -49,6 +51,10 @@ const SUITES: &[Suite] = &[
         },
     },
 ];
+
+/// The modules whose locks stand in for tokio's, and how the shadow is told.
+const MODULES: [(&str, &[&str]); 2] =
+    [("fifolock::tokio", &[]), ("fifolock::tokio::drop_in", &["--features", "drop-in"])];
 
 /// What of `tokio::sync` is ours in the shadow.
 const RENAMED: &[&str] = &[
@@ -75,17 +81,19 @@ pub(crate) fn run(cx: &Context, _args: &[String]) -> Result<Outcome> {
     generate(cx, tokio, &folder)?;
     let mut report = String::new();
     let mut failed = Vec::new();
-    for suite in SUITES {
-        let file = suite.file;
-        let done = match suite.kind {
-            Kind::Tests { skip } => run_suite(cx, &folder, file, skip),
-            Kind::Table { without } => compile_table(cx, &folder, file, without),
-        };
-        let done = done.unwrap_or_else(|failure| {
-            failed.push(file);
-            format!("FAILED: {failure}")
-        });
-        report.push_str(&format!("\n  {file}: {done}"));
+    for (module, features) in MODULES {
+        for &Suite { file, ref kind, .. } in SUITES {
+            let test = || cargo_test(cx, &folder, file).args(features);
+            let done = match kind {
+                Kind::Tests { skip } => run_suite(test, file, skip),
+                Kind::Table { without } => compile_table(cx, test, &suite_file(&folder, file), file, without),
+            };
+            let done = done.unwrap_or_else(|failure| {
+                failed.push(format!("{file} on {module}"));
+                format!("FAILED: {failure}")
+            });
+            report.push_str(&format!("\n  {file} on {module}: {done}"));
+        }
     }
     let version = text(tokio, "version");
     println!("tokio-tests: of tokio {version}, on fifolock's locks:{report}");
@@ -93,7 +101,7 @@ pub(crate) fn run(cx: &Context, _args: &[String]) -> Result<Outcome> {
         return Ok(Outcome::Passed);
     }
     Err(Failure::new(
-        &format!("tokio's {} doesn't hold for fifolock's locks", failed.join(", ")),
+        &format!("tokio's tests don't hold for fifolock's locks: {}", failed.join(", ")),
         "see the report above; a test that can't hold by contract goes on the list in xtask/src/tokio_tests.rs, \
          with the reason",
     ))
@@ -106,8 +114,8 @@ fn cargo_test<'a>(cx: &'a Context, folder: &Path, file: &str) -> Cmd<'a> {
     cmd!(sh, "cargo test --manifest-path {manifest} --target-dir {target} --package tokio-suite --test {file}")
 }
 
-fn run_suite(cx: &Context, folder: &Path, file: &str, skip: &[(&str, &str)]) -> Result<String> {
-    let names = cargo_test(cx, folder, file)
+fn run_suite<'a>(test: impl Fn() -> Cmd<'a>, file: &str, skip: &[(&str, &str)]) -> Result<String> {
+    let names = test()
         .args(["--", "--list"])
         .read()
         .or_tell("if it doesn't compile, a name or bound of fifolock::tokio differs from tokio's")?;
@@ -120,12 +128,18 @@ fn run_suite(cx: &Context, folder: &Path, file: &str, skip: &[(&str, &str)]) -> 
         }
     }
     let skipped = skip.iter().flat_map(|(name, _)| ["--skip", name]);
-    let passed = run_tests(cargo_test(cx, folder, file).args(["--", "--exact"]).args(skipped))?;
+    let passed = run_tests(test().args(["--", "--exact"]).args(skipped))?;
     Ok(format!("{passed} tests passed{}", exceptions(skip)))
 }
 
-fn compile_table(cx: &Context, folder: &Path, file: &str, without: &[(&str, &str)]) -> Result<String> {
-    let source = cx.sh.read_file(suite_file(folder, file)).or_tell("run the command again")?;
+fn compile_table<'a>(
+    cx: &Context,
+    test: impl Fn() -> Cmd<'a>,
+    table: &Path,
+    file: &str,
+    without: &[(&str, &str)],
+) -> Result<String> {
+    let source = cx.sh.read_file(table).or_tell("run the command again")?;
     let rows = source.lines().filter(|line| names_a_lock(line)).count();
     if rows == 0 {
         return Err(Failure::new(
@@ -133,7 +147,7 @@ fn compile_table(cx: &Context, folder: &Path, file: &str, without: &[(&str, &str
             "see where tokio keeps its table of auto traits now, and follow it in xtask",
         ));
     }
-    cargo_test(cx, folder, file)
+    test()
         .arg("--no-run")
         .run()
         .or_tell("an auto trait of a lock, guard or future differs from tokio's; the error names it")?;
@@ -200,6 +214,13 @@ fn generate(cx: &Context, tokio: &Value, folder: &Path) -> Result<()> {
             source = leave_out(&source, without)?;
         }
         write(suite_file(folder, suite.file), &source)?;
+        for module in suite.modules {
+            let source = cx.sh.read_file(tests.join(module).with_extension("rs"));
+            write(
+                suite_file(folder, module),
+                &source.or_tell("see where tokio keeps this file now, and follow it in xtask")?,
+            )?;
+        }
     }
     pin_versions(cx, folder)
 }
@@ -231,6 +252,9 @@ version = "0.0.0"
 edition = "2024"
 publish = false
 
+[features]
+drop-in = []
+
 [dependencies]
 fifolock = {{ path = '{}', features = ["tokio"] }}
 real_tokio = {{ package = "tokio", version = "={}", features = ["full", "test-util"] }}
@@ -242,10 +266,13 @@ real_tokio = {{ package = "tokio", version = "={}", features = ["full", "test-ut
 
 /// An explicit re-export takes precedence over a glob: that is all of the renaming.
 fn shadow_library() -> String {
+    let names = RENAMED.join(", ");
     format!(
         "pub use real_tokio::*;\n\n\
-         pub mod sync {{\n    pub use fifolock::tokio::{{{}}};\n    pub use real_tokio::sync::*;\n}}\n",
-        RENAMED.join(", ")
+         pub mod sync {{\n    \
+         #[cfg(not(feature = \"drop-in\"))]\n    pub use fifolock::tokio::{{{names}}};\n    \
+         #[cfg(feature = \"drop-in\")]\n    pub use fifolock::tokio::drop_in::{{{names}}};\n    \
+         pub use real_tokio::sync::*;\n}}\n"
     )
 }
 
@@ -261,9 +288,12 @@ publish = false
 default = ["full", "sync"]
 full = []
 sync = []
+drop-in = ["tokio/drop-in"]
+
+[dependencies]
+tokio = {{ path = "../shadow" }}
 
 [dev-dependencies]
-tokio = {{ path = "../shadow" }}
 "#,
         text(tokio, "edition"),
     );
