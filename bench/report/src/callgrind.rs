@@ -10,7 +10,7 @@ use crate::code::Code;
 use crate::failure::{Failure, OrTell as _, Result};
 
 /// Rows are run this often; `scenarios::count::RUNS`.
-const RUNS: f64 = 64.0;
+const RUNS: f64 = 128.0;
 
 /// The row that does nothing; `scenarios::count::EMPTY`.
 const EMPTY: &str = "empty";

@@ -10,8 +10,9 @@ use std::ffi::CString;
 /// The row of an operation that does nothing: the cost of counting.
 pub const EMPTY: &str = "empty";
 
-/// How often a row is run for its mean. An operation may cost more now and then, such as when a list grows.
-pub const RUNS: u32 = 64;
+/// How often a row is run for its mean. An operation may cost more now and then, such as when a list grows. As many as the
+/// first polls of which one asks tokio for its budget: so each row has its part of that.
+pub const RUNS: u32 = 128;
 
 /// How often before that, uncounted.
 const WARM_UP: u32 = 4;
