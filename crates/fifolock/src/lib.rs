@@ -85,7 +85,7 @@ pub mod local {
     fifolock_core::adapter!([] fifolock_core::platform::Local);
 }
 
-/// Locks with timeouts through tokio's timer.
+/// Locks with timeouts through tokio's timer, that give way by tokio's budget.
 #[cfg(feature = "tokio")]
 #[cfg_attr(docsrs, doc(cfg(feature = "tokio")))]
 pub mod tokio {
