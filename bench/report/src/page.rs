@@ -95,7 +95,7 @@ fn counts(instructions: &Instructions) -> String {
     let mut text = String::from(
         "\n## Instructions\n\n\
          What one operation executes on x86-64, and in brackets how many of those are atomic read-modify-writes, which cost\n\
-         most. One thread, counted by callgrind around the operation alone, mean of 64. These figures hardly depend on the \
+         most. One thread, counted by callgrind around the operation alone, mean of 128. These figures hardly depend on the \
          machine,\nso they are what is checked in CI (to 2 %); time never is.\n\n\
          The *target* is what the project sets itself, for fifolock over its raw lock for operating systems; **✗** marks a \
          row that\nmisses it. A peer's figure is **bold** where it is lower than fifolock's.\n\n",
