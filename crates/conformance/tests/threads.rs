@@ -385,10 +385,10 @@ where
     assert!(lock.try_write().is_ok());
 }
 
-/// It blocks the worker, and that is all: no panic, even where the holder is on another thread.
+/// Where the platform can't tell, it blocks the worker, and that is all. (Tokio's platform panics.)
 #[test]
 fn m11_blocking_inside_a_runtime_blocks_the_worker() {
-    let mutex = Arc::new(fifolock::tokio::Mutex::new(0));
+    let mutex = Arc::new(fifolock::Mutex::new(0));
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     let guard = Arc::clone(&mutex).try_lock_owned().expect("free");
     let holder = thread::spawn({
