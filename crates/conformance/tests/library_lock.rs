@@ -1,7 +1,8 @@
 //! A library's lock, which knows no runtime, timed by the runtime of the application: `lock.on::<Q>()`.
 
 use core::time::Duration;
-use fifolock::tokio::Tokio;
+use fifolock::tokio::{OwnedMutexGuard, Tokio};
+use std::sync::Arc;
 
 /// Somebody's library: it depends on no runtime.
 mod library {
@@ -70,6 +71,47 @@ async fn m2_both_views_share_one_queue() {
         task.await.expect("no panic");
     }
     assert_eq!(*library::STORE.lock().await, [0, 1, 2, 3, 4, 5]);
+}
+
+/// A library that gives its lock away: the application wants owned guards, by its own clock.
+#[tokio::test(start_paused = true)]
+async fn t1_a_librarys_arc_times_out_by_the_applications_clock() {
+    let shared: Arc<fifolock::Mutex<String>> = Arc::default();
+    let timed: Arc<fifolock::tokio::Mutex<String>> = Arc::clone(&shared).on_arc::<Tokio>();
+    assert_eq!((Arc::strong_count(&shared), Arc::as_ptr(&timed).addr()), (2, Arc::as_ptr(&shared).addr()));
+    let guard: OwnedMutexGuard<String> = timed.lock_owned_timeout(MS_50).await.expect("it is free");
+    let error = within_an_hour(Arc::clone(&shared).on_arc::<Tokio>().lock_owned_timeout(MS_50)).await;
+    assert_eq!(error.expect_err("it is held").to_string(), "timed out waiting for mutex after 50ms");
+    tokio::spawn(async move { drop(guard) }).await.expect("no panic");
+    assert_eq!(Arc::strong_count(&shared), 1, "guards and futures have given their shares back");
+
+    let shared: Arc<fifolock::RwLock<String>> = Arc::default();
+    let guard = Arc::clone(&shared).on_arc::<Tokio>().read_owned_timeout(MS_50).await.expect("it is free");
+    let error = within_an_hour(Arc::clone(&shared).on_arc::<Tokio>().write_owned_timeout(MS_50)).await;
+    assert!(error.expect_err("it is read").is_elapsed());
+    drop(guard);
+    assert_eq!(Arc::strong_count(&shared), 1);
+}
+
+/// The last owner drops the data, whichever platform it sees; a view of unsized data keeps its length.
+#[test]
+fn k5_the_last_arc_drops_the_data() {
+    struct Counts(Arc<()>);
+    let drops = Arc::new(());
+    let first: Arc<fifolock::Mutex<[Counts]>> =
+        Arc::new(fifolock::Mutex::new([Counts(Arc::clone(&drops)), Counts(Arc::clone(&drops))]));
+    let (second, weak) = (Arc::clone(&first).on_arc::<Tokio>(), Arc::downgrade(&first));
+    drop(first);
+    assert_eq!(second.try_lock().expect("free").iter().map(|counts| Arc::strong_count(&counts.0)).max(), Some(3));
+    drop(second);
+    assert_eq!((Arc::strong_count(&drops), weak.strong_count()), (1, 0));
+
+    let first: Arc<fifolock::RwLock<[Counts]>> = Arc::new(fifolock::RwLock::new([Counts(Arc::clone(&drops))]));
+    let second = Arc::clone(&first).on_arc::<Tokio>();
+    drop(first);
+    assert_eq!((second.try_read().expect("free").len(), Arc::strong_count(&drops)), (1, 2));
+    drop(second);
+    assert_eq!(Arc::strong_count(&drops), 1);
 }
 
 /// The view is a constant: it can be made where the lock is.

@@ -490,6 +490,9 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     /// # let _ = timed;
     /// # }
     /// ```
+    ///
+    /// The owned forms take an `Arc`, and a reference does not lead to one: use [`on_arc`](Self::on_arc) for them. Both can't
+    /// have one name: a type has one method of a name, and its receiver is a reference or an `Arc`.
     pub const fn on<Q>(&self) -> &Mutex<T, Q>
     where
         Q: Platform<Raw = P::Raw>,

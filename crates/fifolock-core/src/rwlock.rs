@@ -745,7 +745,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     }
 
     /// The same lock as one of another platform with the same raw lock: a library's lock, timed by its user's runtime.
-    /// See [`Mutex::on`](crate::Mutex::on).
+    /// See [`Mutex::on`](crate::Mutex::on); for the owned forms, which take an `Arc`, [`on_arc`](Self::on_arc).
     pub const fn on<Q>(&self) -> &RwLock<T, Q>
     where
         Q: Platform<Raw = P::Raw>,

@@ -115,6 +115,39 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     pub fn blocking_lock_owned(self: Arc<Self>) -> OwnedMutexGuard<T, P> {
         crate::blocking::acquire(Locking(self))
     }
+
+    /// The same mutex as one of another platform with the same raw lock, with its `Arc`: what [`on`](Self::on) is for the
+    /// owned forms, which take an `Arc`.
+    ///
+    /// It consumes this `Arc`, as the owned forms do; clone it to keep one. The count of owners stays as it is.
+    ///
+    /// # Examples
+    ///
+    /// A library gives away an `Arc` of its lock. With a runtime's platform, `lock_owned_timeout` and the other timed forms are there.
+    ///
+    /// ```
+    /// # #[cfg(feature = "std")] {
+    /// use fifolock_core::{Mutex, platform::{Platform, Std}};
+    /// use std::sync::Arc;
+    ///
+    /// # enum MyRuntime {}
+    /// # impl Platform for MyRuntime { type Raw = <Std as Platform>::Raw; }
+    /// let library_lock = Arc::new(Mutex::<_, Std>::new(0));
+    /// let timed: Arc<Mutex<_, MyRuntime>> = library_lock.clone().on_arc::<MyRuntime>();
+    /// assert_eq!(Arc::strong_count(&library_lock), 2);
+    /// # drop(timed);
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn on_arc<Q>(self: Arc<Self>) -> Arc<Mutex<T, Q>>
+    where
+        Q: Platform<Raw = P::Raw>,
+    {
+        let this = Arc::into_raw(self) as *const Mutex<T, Q>;
+        // SAFETY: it comes from `into_raw`, and both types are `repr(transparent)` over the same `Inner<P::Raw, T>` and have
+        // no `Drop` of their own: size, alignment and what a drop does are the same.
+        unsafe { Arc::from_raw(this) }
+    }
 }
 
 impl<T: ?Sized, P: Platform> MutexHandle for Arc<Mutex<T, P>> {
