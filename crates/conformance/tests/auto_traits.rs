@@ -379,6 +379,30 @@ fn h13_unsized_data() {
     }
 }
 
+/// The futures of `run_…` go where the data, the closure and its future may go.
+#[test]
+fn h13_run_futures() {
+    fn goes<F: Future<Output = u8> + Send>(_: F) {}
+
+    async fn both<T: Sync + Send + From<u8> + Copy + Into<u8>>(mutex: &Mutex<T, Std>, lock: &RwLock<T, Std>) -> u8 {
+        let captured = T::from(3);
+        let value = mutex
+            .run_exclusive(async move |data| {
+                core::future::ready(()).await;
+                *data = captured;
+                lock.run_exclusive(async |data| core::mem::replace(data, captured)).await
+            })
+            .await;
+        lock.run_shared(async move |data| (*data).into().max(value.into())).await
+    }
+    let (mutex, lock) = (Mutex::new(1_u8), RwLock::new(2));
+    goes(both(&mutex, &lock));
+    goes(mutex.on::<fifolock::tokio::Tokio>().run_exclusive(async |data| {
+        core::future::ready(()).await;
+        *data
+    }));
+}
+
 /// Tokio's platform is as the table says, with tokio's own sleep.
 #[test]
 fn h13_tokio() {

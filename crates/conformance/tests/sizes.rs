@@ -138,3 +138,53 @@ fn timed_futures_of_a_tick_clock() {
 fn until_futures() {
     const { assert!(size_of::<LockUntil<'static, u8, Std, [usize; 4]>>() <= 56 + size_of::<Option<[usize; 4]>>()) };
 }
+
+/// What a closure captures is stored once, as in the same program by hand: beside it there is the closure's state, and the
+/// guard. (An `async` block that owns the closure stores the captures twice.)
+#[test]
+fn m8_run_stores_its_captures_once() {
+    use core::future::ready;
+    use core::mem::size_of_val;
+    use core::time::Duration;
+    use fifolock::tokio::{Mutex, RwLock};
+
+    const CAPTURED: usize = 1024;
+    let captured = [7_u8; CAPTURED];
+    let (mutex, lock) = (Mutex::new(0), RwLock::new(0));
+    let by_hand = size_of_val(&async {
+        let captured = captured;
+        let mut guard = mutex.lock().await;
+        ready(()).await;
+        *guard = captured[0];
+    });
+    let timed = by_hand + size_of_val(&mutex.lock_timeout(Duration::MAX)) - size_of_val(&mutex.lock());
+    assert!(by_hand >= CAPTURED, "the compiler has dropped the captures, and this test shows nothing");
+
+    /// The closure of the program by hand; of which future; and the most that it may be.
+    macro_rules! sizes {
+        ($($most:expr, |$run:ident| $future:expr;)+) => {
+            $(
+                let $run = async move |data: &mut u8| {
+                    ready(()).await;
+                    *data = captured[0];
+                };
+                let size = size_of_val(&$future);
+                assert!((CAPTURED..=$most).contains(&size), "{}: {size} bytes, not {}", stringify!($future), $most);
+            )+
+        };
+    }
+    let read = async move |_: &u8| {
+        ready(()).await;
+        ready(captured[0]).await;
+    };
+    sizes! {
+        by_hand + 16, |run| mutex.run_exclusive(run);
+        by_hand + 16, |run| lock.run_exclusive(run);
+        by_hand + 16, |_run| lock.run_shared(read);
+        timed + 16, |run| mutex.run_exclusive_timeout(Duration::MAX, run);
+        timed + 16, |run| lock.run_exclusive_timeout(Duration::MAX, run);
+        timed + 16, |_run| lock.run_shared_timeout(Duration::MAX, read);
+        // One inside the other: each has the captures at its time, and the outer one's stay where they are.
+        2 * by_hand + 16, |run| mutex.run_exclusive(async move |_| lock.run_exclusive(run).await);
+    }
+}

@@ -69,6 +69,7 @@ pub mod raw;
     reason = "its types stand behind a sealed trait"
 )]
 mod rescue;
+mod run;
 pub mod rwlock;
 mod state;
 mod sync_shim;

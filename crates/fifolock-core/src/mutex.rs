@@ -121,6 +121,7 @@ use crate::diagnostics::Place;
 use crate::error::{LockKind, TimeoutError, TryLockError};
 use crate::permit::{Permit, Release};
 use crate::platform::{Platform, Timer};
+use crate::run::{Wait, run};
 use crate::sync_shim::const_fn;
 use crate::timeout::{Deadline, Timeout};
 use crate::until::Until;
@@ -380,11 +381,7 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     where
         F: AsyncFnOnce(&mut T) -> O,
     {
-        let place = Place::here();
-        async move {
-            let mut guard = Acquire::at(place, Locking(self)).await;
-            f(&mut guard).await
-        }
+        exclusively(Acquire::new(Locking(self)), f)
     }
 
     /// As [`run_exclusive`](Self::run_exclusive), waiting no longer than `timeout` for the mutex. How long `f` runs is
@@ -411,11 +408,7 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
         P: Timer,
         F: AsyncFnOnce(&mut T) -> O,
     {
-        let place = Place::here();
-        async move {
-            let mut guard = Timeout::at(place, Locking(self), timeout).await?;
-            Ok(f(&mut guard).await)
-        }
+        exclusively(Timeout::new(Locking(self), timeout), f)
     }
 
     /// Locks the mutex, parking the thread until it is this thread's turn, in the same queue.
@@ -501,6 +494,19 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
         // SAFETY: both are `repr(transparent)` over the same `Inner<P::Raw, T>`, and neither platform adds anything.
         unsafe { &*this }
     }
+}
+
+/// Runs `f` with the mutex that the wait ends with.
+fn exclusively<'a, T: ?Sized + 'a, P: Platform, W, F, O>(wait: W, f: F) -> impl Future<Output = W::Ran<O>>
+where
+    W: Wait<Guard = MutexGuard<'a, T, P>>,
+    F: AsyncFnOnce(&mut T) -> O,
+{
+    run(wait, |guard: &mut MutexGuard<'a, T, P>| {
+        // SAFETY: `run` keeps the guard, unused, until the future that `f` makes is dropped. Neither `f` nor its output can
+        // keep the reference: they take one of any lifetime.
+        f(unsafe { guard.data_beyond() })
+    })
 }
 
 impl<T, P: Platform> From<T> for Mutex<T, P> {

@@ -138,9 +138,9 @@ use crate::acquire::Acquire;
 use crate::acquire::try_now;
 #[cfg(feature = "diagnostics")]
 use crate::diagnostics::LockReport;
-use crate::diagnostics::Place;
 use crate::error::{TimeoutError, TryLockError};
 use crate::platform::{Platform, Timer};
+use crate::run::{Wait, run};
 use crate::sync_shim::const_fn;
 use crate::timeout::{Deadline, Timeout};
 use crate::until::Until;
@@ -569,11 +569,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     where
         F: AsyncFnOnce(&T) -> O,
     {
-        let place = Place::here();
-        async move {
-            let guard = Acquire::at(place, Reading(self)).await;
-            f(&guard).await
-        }
+        shared(Acquire::new(Reading(self)), f)
     }
 
     /// As [`run_shared`](Self::run_shared), waiting no longer than `timeout` for the lock. How long `f` runs is not
@@ -596,11 +592,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
         P: Timer,
         F: AsyncFnOnce(&T) -> O,
     {
-        let place = Place::here();
-        async move {
-            let guard = Timeout::at(place, Reading(self), timeout).await?;
-            Ok(f(&guard).await)
-        }
+        shared(Timeout::new(Reading(self), timeout), f)
     }
 
     /// Runs `f` with the write lock, and releases it when `f`'s future is ready, fails, panics or is dropped.
@@ -629,11 +621,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     where
         F: AsyncFnOnce(&mut T) -> O,
     {
-        let place = Place::here();
-        async move {
-            let mut guard = Acquire::at(place, Writing(self)).await;
-            f(&mut guard).await
-        }
+        exclusively(Acquire::new(Writing(self)), f)
     }
 
     /// As [`run_exclusive`](Self::run_exclusive), waiting no longer than `timeout` for the lock. How long `f` runs is not
@@ -660,11 +648,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
         P: Timer,
         F: AsyncFnOnce(&mut T) -> O,
     {
-        let place = Place::here();
-        async move {
-            let mut guard = Timeout::at(place, Writing(self), timeout).await?;
-            Ok(f(&mut guard).await)
-        }
+        exclusively(Timeout::new(Writing(self), timeout), f)
     }
 
     /// Locks for reading, parking the thread until it may enter, in the same queue.
@@ -754,6 +738,32 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
         // SAFETY: both are `repr(transparent)` over the same `Inner<P::Raw, T>`, and neither platform adds anything.
         unsafe { &*this }
     }
+}
+
+/// Runs `f` with the share that the wait ends with.
+fn shared<'a, T: ?Sized + 'a, P: Platform, W, F, O>(wait: W, f: F) -> impl Future<Output = W::Ran<O>>
+where
+    W: Wait<Guard = RwLockReadGuard<'a, T, P>>,
+    F: AsyncFnOnce(&T) -> O,
+{
+    run(wait, |guard: &mut RwLockReadGuard<'a, T, P>| {
+        // SAFETY: `run` keeps the guard, unused, until the future that `f` makes is dropped. Neither `f` nor its output can
+        // keep the reference: they take one of any lifetime.
+        f(unsafe { guard.data_beyond() })
+    })
+}
+
+/// Runs `f` with the lock that the wait ends with.
+fn exclusively<'a, T: ?Sized + 'a, P: Platform, W, F, O>(wait: W, f: F) -> impl Future<Output = W::Ran<O>>
+where
+    W: Wait<Guard = RwLockWriteGuard<'a, T, P>>,
+    F: AsyncFnOnce(&mut T) -> O,
+{
+    run(wait, |guard: &mut RwLockWriteGuard<'a, T, P>| {
+        // SAFETY: `run` keeps the guard, unused, until the future that `f` makes is dropped. Neither `f` nor its output can
+        // keep the reference: they take one of any lifetime.
+        f(unsafe { guard.data_beyond() })
+    })
 }
 
 impl<T, P: Platform> From<T> for RwLock<T, P> {

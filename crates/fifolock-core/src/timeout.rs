@@ -138,13 +138,7 @@ where
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub(crate) fn new(request: R, timeout: Duration<R>) -> Self {
-        Self::at(Place::here(), request, timeout)
-    }
-
-    /// An operation for whoever asked at `place`.
-    #[inline]
-    pub(crate) fn at(place: Place, request: R, timeout: Duration<R>) -> Self {
-        Self { timed: Ends::new(place, request, Within(timeout)) }
+        Self { timed: Ends::new(Place::here(), request, Within(timeout)) }
     }
 }
 

@@ -28,6 +28,18 @@ impl<'a, T: ?Sized, P: Platform> MutexGuard<'a, T, P> {
         Self { locked, data: PhantomData }
     }
 
+    /// The data, for as long as the mutex is borrowed.
+    ///
+    /// # Safety
+    ///
+    /// Nothing that is made of it outlives this guard, or is used while the guard is.
+    #[inline(always)]
+    pub(super) unsafe fn data_beyond(&mut self) -> &'a mut T {
+        let data = self.locked.held().0.inner.data.get();
+        // SAFETY: this guard owns the mutex, and outlives the reference, as the caller promises.
+        unsafe { &mut *data }
+    }
+
     /// The mutex that this guard locks.
     pub fn mutex(this: &Self) -> &'a Mutex<T, P> {
         this.locked.held().0

@@ -25,6 +25,18 @@ impl<'a, T: ?Sized, P: Platform> RwLockWriteGuard<'a, T, P> {
         Self { owned }
     }
 
+    /// The data, for as long as the lock is borrowed.
+    ///
+    /// # Safety
+    ///
+    /// Nothing that is made of it outlives this guard, or is used while the guard is.
+    #[inline(always)]
+    pub(super) unsafe fn data_beyond(&mut self) -> &'a mut T {
+        let data = self.owned.held().0.inner.data.get();
+        // SAFETY: this guard owns the lock, and outlives the reference, as the caller promises.
+        unsafe { &mut *data }
+    }
+
     /// The lock that this guard holds.
     pub fn rwlock(this: &Self) -> &'a RwLock<T, P> {
         this.owned.held().0

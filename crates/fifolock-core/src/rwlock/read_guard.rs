@@ -34,6 +34,17 @@ impl<'a, T: ?Sized, P: Platform> RwLockReadGuard<'a, T, P> {
         Self { shared, data, _borrow: PhantomData }
     }
 
+    /// The data, for as long as the lock is borrowed.
+    ///
+    /// # Safety
+    ///
+    /// Nothing that is made of it outlives this guard.
+    #[inline(always)]
+    pub(super) unsafe fn data_beyond(&self) -> &'a T {
+        // SAFETY: this guard has a share in the lock, and outlives the reference, as the caller promises.
+        unsafe { &*self.data.as_ptr() }
+    }
+
     /// A guard for a part of the data.
     ///
     /// # Panics
