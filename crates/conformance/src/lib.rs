@@ -24,6 +24,8 @@ pub mod until;
 pub mod upgradable;
 #[path = "upgradable/timed.rs"]
 pub mod upgradable_timed;
+#[path = "upgradable/limited.rs"]
+pub mod upgrade_limited;
 
 /// Makes the tests of a module available to any platform: `rules! { ($) mutex_rules in mutex: m1_…, m2_… }` defines the
 /// macro `mutex_rules!(Platform)`, which expands to one `#[test]` for each rule.

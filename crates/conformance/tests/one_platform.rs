@@ -17,6 +17,7 @@ rules! {
     policy_rules,
     upgradable_rules,
     upgradable_timed_rules,
+    upgrade_limited_rules,
     rescue_rules,
     rescue_timed_rules,
     foreign_rules,

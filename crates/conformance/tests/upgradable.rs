@@ -17,6 +17,7 @@ macro_rules! on {
                 type Timed = fifolock_conformance::tools::clock::Manual<fifolock_core::raw::$raw>;
                 fifolock_conformance::upgradable_rules!(Watched);
                 fifolock_conformance::upgradable_timed_rules!(Timed);
+                fifolock_conformance::upgrade_limited_rules!(Timed);
             }
         )+
     };

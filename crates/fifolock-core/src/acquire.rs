@@ -36,8 +36,13 @@ pub(crate) mod sealed {
         type Platform: Platform;
         /// The name of the lock in errors.
         const KIND: LockKind;
+        /// What the caller has again when the operation ends without the lock: what it was made from, if that was more than
+        /// a way to the lock.
+        type Kept;
+        /// That, and why.
+        type Failed<E>;
         /// The algorithm that acquires it.
-        type Lock<'a>: Rescuing
+        type Lock<'a>: Ends
         where
             Self: 'a;
 
@@ -48,6 +53,20 @@ pub(crate) mod sealed {
         fn abandon(&self, waiter: Pin<&Waiter>) {
             wait::leave(self.lock(), waiter);
         }
+        /// The operation ends without the lock: its waiter leaves, and a grant that it has not claimed is passed on. What it
+        /// was made from is kept.
+        #[inline(always)]
+        fn give_up(&self, waiter: Pin<&Waiter>) {
+            self.abandon(waiter);
+        }
+        /// Wraps what the caller keeps, in the name of the call at `place`.
+        ///
+        /// # Safety
+        ///
+        /// The operation has ended without the lock, and not by [`abandon`](Self::abandon).
+        unsafe fn keep(self, place: Place) -> Self::Kept;
+        /// What the caller keeps, and why.
+        fn failed<E>(kept: Self::Kept, error: E) -> Self::Failed<E>;
         /// Wraps what the caller owns, by the call at `place` that acquired it.
         ///
         /// # Safety
@@ -55,6 +74,34 @@ pub(crate) mod sealed {
         /// The caller has just been told that it owns what was requested, and has no other guard for it.
         unsafe fn into_guard(self, place: Place) -> Self::Guard;
     }
+
+    /// How a wait ends whose time is over.
+    #[allow(unnameable_types, reason = "sealed")]
+    pub trait Ends: Rescuing {
+        /// Claims the grant if there is one, else leaves. `true`: the caller owns it. `false`: it has what the operation was
+        /// made from, and whom the waiter blocked was granted and woken. Only of a queued waiter.
+        #[inline(always)]
+        fn claim_or_leave(self, waiter: Pin<&Waiter>) -> bool {
+            wait::claim_or_leave(self, waiter)
+        }
+    }
+
+    /// The parts of an operation that has no more to keep than a way to the lock.
+    macro_rules! keeps_nothing {
+        () => {
+            type Kept = ();
+            type Failed<E> = E;
+
+            #[inline(always)]
+            unsafe fn keep(self, _: Place) {}
+
+            #[inline(always)]
+            fn failed<E>((): (), error: E) -> E {
+                error
+            }
+        };
+    }
+    pub(crate) use keeps_nothing;
 }
 
 pin_project! {
@@ -152,16 +199,26 @@ impl<R: Request> Acquire<R> {
         Poll::Ready(unsafe { self.guard() })
     }
 
-    /// The operation has ended without a guard, and its waiter is done.
+    /// # Safety
+    ///
+    /// The operation has ended without the lock, and its waiter is done.
     #[inline(always)]
-    pub(crate) fn end(self: Pin<&mut Self>) {
-        *self.project().request = None;
+    pub(crate) unsafe fn keep(self: Pin<&mut Self>) -> R::Kept {
+        let this = self.project();
+        match this.request.take() {
+            // SAFETY: as the caller promises.
+            Some(request) => unsafe { request.keep(this.waiter.place()) },
+            None => polled_after_ready(),
+        }
     }
 
     /// Ends the wait without the lock: what it was granted is passed on. It must not be polled afterwards.
-    pub(crate) fn give_up(self: Pin<&mut Self>) {
-        self.as_ref().leave();
-        self.as_ref().project_ref().waiter.get_ref().set_done();
+    pub(crate) fn give_up(mut self: Pin<&mut Self>) -> R::Kept {
+        let (request, waiter) = self.as_ref().parts();
+        request.give_up(waiter);
+        waiter.set_done();
+        // SAFETY: it has just given up.
+        unsafe { self.as_mut().keep() }
     }
 }
 

@@ -8,7 +8,7 @@ use crate::platform::Platform;
 use crate::wait;
 use alloc::sync::Arc;
 use alloc::task::Wake;
-use core::pin::pin;
+use core::pin::{Pin, pin};
 use core::task::{Context, Poll, Waker};
 use std::thread::{self, Thread};
 
@@ -32,32 +32,37 @@ std::thread_local! {
 
 /// Acquires, if need be by parking the thread.
 ///
-/// Every `blocking_…` method is a call of this one, so that each asks the platform first.
+/// Every `blocking_…` method without a limit is a call of this one, so that each asks the platform first.
 #[track_caller]
 pub(crate) fn acquire<R: Request>(request: R) -> R::Guard {
     R::Platform::before_blocking();
     let place = Place::here();
-    if wait::try_acquire(&request.lock(), place) {
+    if wait::try_acquire(request.lock(), place) {
         // SAFETY: `try_acquire` said that the caller owns it.
         return unsafe { request.into_guard(place) };
     }
-    park_until_ready(Acquire::at(place, request))
+    drive(Acquire::at(place, request), Acquire::poll_now, |_| thread::park())
 }
 
-fn park_until_ready<R: Request>(acquire: Acquire<R>) -> R::Guard {
+/// Polls a future until it is ready. `park` parks the thread in between, until it is unparked or it is time for a poll.
+pub(crate) fn drive<F, T>(
+    future: F,
+    poll: impl Fn(Pin<&mut F>, &mut Context<'_>) -> Poll<T>,
+    park: impl Fn(Pin<&F>),
+) -> T {
     // While a thread ends its locals may be gone already.
     let waker = WAKER.try_with(Waker::clone).unwrap_or_else(|_| thread_waker());
-    let mut acquire = pin!(acquire);
+    let mut future = pin!(future);
     let mut cx = Context::from_waker(&waker);
-    if let Poll::Ready(guard) = acquire.as_mut().poll_now(&mut cx) {
-        return guard;
+    if let Poll::Ready(output) = poll(future.as_mut(), &mut cx) {
+        return output;
     }
     let _token = GiveTokenBack;
     loop {
         // An unpark that comes between the poll and the park makes the park return at once.
-        thread::park();
-        if let Poll::Ready(guard) = acquire.as_mut().poll_now(&mut cx) {
-            return guard;
+        park(future.as_ref());
+        if let Poll::Ready(output) = poll(future.as_mut(), &mut cx) {
+            return output;
         }
     }
 }

@@ -1,5 +1,8 @@
 //! Errors.
 
+#[cfg(feature = "std")]
+extern crate std;
+
 use core::error::Error;
 use core::fmt;
 use core::num::{NonZeroU32, NonZeroU64};
@@ -162,6 +165,102 @@ impl fmt::Display for TimeoutError {
 }
 
 impl Error for TimeoutError {}
+
+/// So that `?` works in functions that return an [`io::Result`](std::io::Result): the kind is
+/// [`TimedOut`](std::io::ErrorKind::TimedOut), and [`InvalidInput`](std::io::ErrorKind::InvalidInput) for a timeout of zero.
+///
+/// # Examples
+///
+/// ```
+/// use fifolock_core::{Mutex, platform::Std};
+/// use std::{io, time::Duration};
+///
+/// fn append(log: &Mutex<String, Std>, line: &str) -> io::Result<()> {
+///     log.blocking_lock_timeout(Duration::from_millis(5))?.push_str(line);
+///     Ok(())
+/// }
+///
+/// let log = Mutex::new(String::new());
+/// append(&log, "first")?;
+/// let held = log.blocking_lock();
+/// assert_eq!(append(&log, "second").unwrap_err().kind(), io::ErrorKind::TimedOut);
+/// # Ok::<(), io::Error>(())
+/// ```
+#[cfg(feature = "std")]
+#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+impl From<TimeoutError> for std::io::Error {
+    fn from(error: TimeoutError) -> Self {
+        let kind = match error {
+            TimeoutError::Elapsed { .. } => std::io::ErrorKind::TimedOut,
+            TimeoutError::InvalidTimeout => std::io::ErrorKind::InvalidInput,
+        };
+        Self::new(kind, error)
+    }
+}
+
+/// An upgrade ended without the lock: the upgradable guard, which still has its share, and why.
+///
+/// `?` drops the guard: as a [`TimeoutError`] or an I/O error this is only the reason.
+///
+/// # Examples
+///
+/// ```
+/// use fifolock_core::{RwLock, TimeoutError, platform::Std, rwlock::RwLockUpgradableReadGuard};
+/// use std::time::Duration;
+///
+/// fn refresh(cache: &RwLock<u32, Std>) -> Result<(), TimeoutError> {
+///     let guard = cache.blocking_upgradable_read();
+///     *RwLockUpgradableReadGuard::blocking_upgrade_timeout(guard, Duration::from_millis(5))? += 1;
+///     Ok(())
+/// }
+///
+/// let cache = RwLock::new(1);
+/// let reader = cache.blocking_read();
+/// assert!(refresh(&cache).unwrap_err().is_elapsed());
+/// assert!(cache.try_upgradable_read().is_ok(), "the guard was dropped with the error");
+/// # drop(reader);
+/// ```
+pub struct UpgradeError<G, E> {
+    /// The guard that was to be upgraded. It has held its share all the time: what was read through it is still so.
+    pub guard: G,
+    /// Why it was not upgraded.
+    pub error: E,
+}
+
+/// Prints the reason; the data is not looked at.
+impl<G, E: fmt::Debug> fmt::Debug for UpgradeError<G, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UpgradeError").field("error", &self.error).finish_non_exhaustive()
+    }
+}
+
+impl<G, E: fmt::Display> fmt::Display for UpgradeError<G, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+impl<G, E: Error> Error for UpgradeError<G, E> {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.error.source()
+    }
+}
+
+/// The guard is dropped.
+impl<G> From<UpgradeError<G, Self>> for TimeoutError {
+    fn from(failed: UpgradeError<G, Self>) -> Self {
+        failed.error
+    }
+}
+
+/// The guard is dropped. The kind is that of the [`TimeoutError`].
+#[cfg(feature = "std")]
+#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+impl<G> From<UpgradeError<G, TimeoutError>> for std::io::Error {
+    fn from(failed: UpgradeError<G, TimeoutError>) -> Self {
+        failed.error.into()
+    }
+}
 
 /// The lock can't be taken at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

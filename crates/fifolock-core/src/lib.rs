@@ -16,7 +16,7 @@
 //! |---|---|
 //! | [`mutex`], [`rwlock`] | the data, the guards; below them, without the data, the algorithm |
 //! | `diagnostics` | where in the source locks were taken |
-//! | [`acquire`], [`timeout`], [`until`] | the futures of every lock operation |
+//! | [`acquire`], [`timeout`], [`until`], `run` | the futures of every lock operation |
 //! | `state` | the lock word, and what may follow what: pure functions |
 //! | `queue` | the waiters and their pointers |
 //! | [`raw`] | how one excludes the others for a moment |
@@ -93,7 +93,7 @@ mod wait;
 mod wake;
 
 #[doc(inline)]
-pub use error::{TimeoutError, TryLockError};
+pub use error::{TimeoutError, TryLockError, UpgradeError};
 #[doc(inline)]
 pub use mutex::Mutex;
 #[doc(inline)]
@@ -163,6 +163,8 @@ macro_rules! adapter {
         pub type UpgradableReadUntil<'a, $($param,)* T, F> = $crate::rwlock::UpgradableReadUntil<'a, T, $platform, F>;
         /// The future of [`RwLockUpgradableReadGuard::upgrade`].
         pub type Upgrade<'a, $($param,)* T> = $crate::rwlock::Upgrade<'a, T, $platform>;
+        /// The future of [`RwLockUpgradableReadGuard::upgrade_until`].
+        pub type UpgradeUntil<'a, $($param,)* T, F> = $crate::rwlock::UpgradeUntil<'a, T, $platform, F>;
         /// The future of [`RwLock::write`].
         pub type Write<'a, $($param,)* T> = $crate::rwlock::Write<'a, T, $platform>;
         /// The future of [`RwLock::write_until`].
@@ -170,7 +172,7 @@ macro_rules! adapter {
 
         #[doc(inline)]
         pub use $crate::{
-            error::{TimeoutError, TryLockError},
+            error::{TimeoutError, TryLockError, UpgradeError},
             mutex::MutexState,
             rwlock::{RwLockPolicy, RwLockState},
         };
@@ -193,6 +195,10 @@ macro_rules! adapter {
         pub type UpgradableReadTimeout<'a, $($param,)* T> = $crate::rwlock::UpgradableReadTimeout<'a, T, $platform>;
         /// The future of [`RwLock::upgradable_read_deadline`].
         pub type UpgradableReadDeadline<'a, $($param,)* T> = $crate::rwlock::UpgradableReadDeadline<'a, T, $platform>;
+        /// The future of [`RwLockUpgradableReadGuard::upgrade_timeout`].
+        pub type UpgradeTimeout<'a, $($param,)* T> = $crate::rwlock::UpgradeTimeout<'a, T, $platform>;
+        /// The future of [`RwLockUpgradableReadGuard::upgrade_deadline`].
+        pub type UpgradeDeadline<'a, $($param,)* T> = $crate::rwlock::UpgradeDeadline<'a, T, $platform>;
         /// The future of [`RwLock::write_timeout`].
         pub type WriteTimeout<'a, $($param,)* T> = $crate::rwlock::WriteTimeout<'a, T, $platform>;
         /// The future of [`RwLock::write_deadline`].
@@ -244,6 +250,8 @@ macro_rules! __adapter_owned {
         pub type UpgradableReadOwned<$($param,)* T> = $crate::rwlock::UpgradableReadOwned<T, $platform>;
         /// The future of [`OwnedRwLockUpgradableReadGuard::upgrade`].
         pub type UpgradeOwned<$($param,)* T> = $crate::rwlock::UpgradeOwned<T, $platform>;
+        /// The future of [`OwnedRwLockUpgradableReadGuard::upgrade_until`].
+        pub type UpgradeOwnedUntil<$($param,)* T, F> = $crate::rwlock::UpgradeOwnedUntil<T, $platform, F>;
         /// The future of [`RwLock::write_owned`].
         pub type WriteOwned<$($param,)* T> = $crate::rwlock::WriteOwned<T, $platform>;
     };
@@ -273,6 +281,10 @@ macro_rules! __adapter_owned_timer {
         pub type UpgradableReadOwnedTimeout<$($param,)* T> = $crate::rwlock::UpgradableReadOwnedTimeout<T, $platform>;
         /// The future of [`RwLock::upgradable_read_owned_deadline`].
         pub type UpgradableReadOwnedDeadline<$($param,)* T> = $crate::rwlock::UpgradableReadOwnedDeadline<T, $platform>;
+        /// The future of [`OwnedRwLockUpgradableReadGuard::upgrade_timeout`].
+        pub type UpgradeOwnedTimeout<$($param,)* T> = $crate::rwlock::UpgradeOwnedTimeout<T, $platform>;
+        /// The future of [`OwnedRwLockUpgradableReadGuard::upgrade_deadline`].
+        pub type UpgradeOwnedDeadline<$($param,)* T> = $crate::rwlock::UpgradeOwnedDeadline<T, $platform>;
         /// The future of [`RwLock::write_owned_timeout`].
         pub type WriteOwnedTimeout<$($param,)* T> = $crate::rwlock::WriteOwnedTimeout<T, $platform>;
         /// The future of [`RwLock::write_owned_deadline`].

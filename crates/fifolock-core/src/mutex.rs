@@ -114,13 +114,14 @@ pub use guard::{MappedMutexGuard, MutexGuard};
 pub use owned::{LockOwned, LockOwnedDeadline, LockOwnedTimeout, OwnedMappedMutexGuard, OwnedMutexGuard};
 
 use crate::acquire::Acquire;
-use crate::acquire::sealed::Operations;
+use crate::acquire::sealed::{Ends, Operations, keeps_nothing};
 #[cfg(feature = "diagnostics")]
 use crate::diagnostics::LockReport;
 use crate::diagnostics::Place;
 use crate::error::{LockKind, TimeoutError, TryLockError};
 use crate::permit::{Permit, Release};
 use crate::platform::{Platform, Timer};
+use crate::raw::RawLock;
 use crate::run::{Wait, run};
 use crate::sync_shim::const_fn;
 use crate::timeout::{Deadline, Timeout};
@@ -430,6 +431,44 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
         crate::blocking::acquire(Locking(self))
     }
 
+    /// As [`blocking_lock`](Self::blocking_lock), parking the thread no longer than `timeout`, a span of the operating system's monotonic clock.
+    ///
+    /// The timeout limits the wait, never the holding. It needs no runtime, and a mutex that can be had at once costs no look at the
+    /// clock.
+    ///
+    /// # Fairness
+    ///
+    /// As [`blocking_lock`](Self::blocking_lock). A thread that is granted in time gets the mutex, however late it wakes up.
+    ///
+    /// # Errors
+    ///
+    /// [`TimeoutError::Elapsed`] if it was not granted in time; it is out of the queue then.
+    /// [`TimeoutError::InvalidTimeout`] if the timeout is zero, whether the mutex is free or not: where the rest of some budget may be
+    /// zero, use [`try_lock`](Self::try_lock) then.
+    ///
+    /// # Examples
+    ///
+    /// A thread that reports a stuck mutex instead of hanging with it:
+    ///
+    /// ```
+    /// # #[cfg(feature = "std")] {
+    /// # use fifolock_core::{Mutex, platform::Std};
+    /// use std::time::Duration;
+    ///
+    /// let mutex = Mutex::<_, Std>::new(1);
+    /// let held = mutex.blocking_lock();
+    /// let error = mutex.blocking_lock_timeout(Duration::from_millis(5)).unwrap_err();
+    /// assert_eq!(error.to_string(), "timed out waiting for mutex after 5ms");
+    /// # drop(held);
+    /// # }
+    /// ```
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    #[track_caller]
+    pub fn blocking_lock_timeout(&self, timeout: core::time::Duration) -> Result<MutexGuard<'_, T, P>, TimeoutError> {
+        crate::timeout::block_on(Locking(self), timeout)
+    }
+
     /// Whether somebody holds the mutex, or has been granted it.
     pub fn is_locked(&self) -> bool {
         self.raw().is_locked()
@@ -497,7 +536,7 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
 }
 
 /// Runs `f` with the mutex that the wait ends with.
-fn exclusively<'a, T: ?Sized + 'a, P: Platform, W, F, O>(wait: W, f: F) -> impl Future<Output = W::Ran<O>>
+fn exclusively<'a, T: ?Sized + 'a, P: Platform + 'a, W, F, O>(wait: W, f: F) -> impl Future<Output = W::Ran<O>>
 where
     W: Wait<Guard = MutexGuard<'a, T, P>>,
     F: AsyncFnOnce(&mut T) -> O,
@@ -559,6 +598,8 @@ impl<L: MutexHandle> Operations for Locking<L> {
     type Platform = L::Platform;
     const KIND: LockKind = LockKind::Mutex;
 
+    keeps_nothing!();
+
     type Lock<'a>
         = &'a RawMutex<<L::Platform as Platform>::Raw>
     where
@@ -575,3 +616,5 @@ impl<L: MutexHandle> Operations for Locking<L> {
         L::guard(unsafe { Permit::new(self, place) })
     }
 }
+
+impl<R: RawLock> Ends for &RawMutex<R> {}

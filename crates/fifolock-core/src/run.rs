@@ -69,9 +69,9 @@ macro_rules! fallible {
     };
 }
 
-fallible!([] Timeout<R>, TimeoutError where R::Platform: Timer);
-fallible!([] Deadline<R>, TimeoutError where R::Platform: Timer);
-fallible!([F] Until<R, F>, F::Output);
+fallible!([] Timeout<R>, R::Failed<TimeoutError> where R::Platform: Timer);
+fallible!([] Deadline<R>, R::Failed<TimeoutError> where R::Platform: Timer);
+fallible!([F] Until<R, F>, R::Failed<F::Output>);
 
 pin_project! {
     #[project = Projected]

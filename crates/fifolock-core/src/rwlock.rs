@@ -125,13 +125,13 @@ pub use read_guard::RwLockReadGuard;
 pub use request::{Reading, ReadingUpgradable, Upgrading, Writing};
 pub use upgradable::{
     RwLockUpgradableReadGuard, UpgradableRead, UpgradableReadDeadline, UpgradableReadTimeout, UpgradableReadUntil,
-    Upgrade,
+    Upgrade, UpgradeDeadline, UpgradeTimeout, UpgradeUntil,
 };
 #[cfg(all(feature = "alloc", target_has_atomic = "ptr"))]
 #[cfg_attr(docsrs, doc(cfg(feature = "alloc")))]
 pub use upgradable_owned::{
     OwnedRwLockUpgradableReadGuard, UpgradableReadOwned, UpgradableReadOwnedDeadline, UpgradableReadOwnedTimeout,
-    UpgradeOwned,
+    UpgradeOwned, UpgradeOwnedDeadline, UpgradeOwnedTimeout, UpgradeOwnedUntil,
 };
 
 use crate::acquire::Acquire;
@@ -689,9 +689,143 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
         crate::blocking::acquire(Writing(self))
     }
 
+    /// As [`blocking_read`](Self::blocking_read), parking the thread no longer than `timeout`, a span of the operating system's monotonic clock.
+    ///
+    /// The timeout limits the wait, never the holding. It needs no runtime, and a lock that can be had at once costs no look at the
+    /// clock.
+    ///
+    /// # Fairness
+    ///
+    /// As [`blocking_read`](Self::blocking_read). A thread that is granted in time gets the lock, however late it wakes up.
+    ///
+    /// # Errors
+    ///
+    /// [`TimeoutError::Elapsed`] if it was not granted in time; it is out of the queue then.
+    /// [`TimeoutError::InvalidTimeout`] if the timeout is zero, whether the lock is free or not: where the rest of some budget may be
+    /// zero, use [`try_read`](Self::try_read) then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[cfg(feature = "std")] {
+    /// # use fifolock_core::{RwLock, platform::Std};
+    /// use std::time::Duration;
+    ///
+    /// let lock = RwLock::<_, Std>::new(1);
+    /// let held = lock.blocking_write();
+    /// let error = lock.blocking_read_timeout(Duration::from_millis(5)).unwrap_err();
+    /// assert_eq!(error.to_string(), "timed out waiting for read lock after 5ms");
+    /// # drop(held);
+    /// # }
+    /// ```
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    #[track_caller]
+    pub fn blocking_read_timeout(
+        &self,
+        timeout: core::time::Duration,
+    ) -> Result<RwLockReadGuard<'_, T, P>, TimeoutError> {
+        crate::timeout::block_on(Reading(self), timeout)
+    }
+
+    /// As [`blocking_write`](Self::blocking_write), parking the thread no longer than `timeout`, a span of the operating system's monotonic clock.
+    ///
+    /// The timeout limits the wait, never the holding. It needs no runtime, and a lock that can be had at once costs no look at the
+    /// clock.
+    ///
+    /// # Fairness
+    ///
+    /// As [`blocking_write`](Self::blocking_write). A thread that is granted in time gets the lock, however late it wakes up.
+    ///
+    /// # Errors
+    ///
+    /// [`TimeoutError::Elapsed`] if it was not granted in time; it is out of the queue then.
+    /// [`TimeoutError::InvalidTimeout`] if the timeout is zero, whether the lock is free or not: where the rest of some budget may be
+    /// zero, use [`try_write`](Self::try_write) then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[cfg(feature = "std")] {
+    /// # use fifolock_core::{RwLock, platform::Std};
+    /// use std::time::Duration;
+    ///
+    /// let lock = RwLock::<_, Std>::new(1);
+    /// let held = lock.blocking_read();
+    /// let error = lock.blocking_write_timeout(Duration::from_millis(5)).unwrap_err();
+    /// assert_eq!(error.to_string(), "timed out waiting for write lock after 5ms");
+    /// # drop(held);
+    /// # }
+    /// ```
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    #[track_caller]
+    pub fn blocking_write_timeout(
+        &self,
+        timeout: core::time::Duration,
+    ) -> Result<RwLockWriteGuard<'_, T, P>, TimeoutError> {
+        crate::timeout::block_on(Writing(self), timeout)
+    }
+
     /// The policy that the lock was made with.
     pub fn policy(&self) -> RwLockPolicy {
         self.raw().policy()
+    }
+
+    /// Whether anybody holds the lock, to read or to write, or has been granted it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use fifolock_core::{RwLock, platform::Local};
+    /// let lock = RwLock::<_, Local>::new(1);
+    /// let guard = lock.try_read()?;
+    /// assert!(lock.is_locked() && !lock.is_write_locked());
+    /// # drop(guard);
+    /// # Ok::<(), fifolock_core::TryLockError>(())
+    /// ```
+    pub fn is_locked(&self) -> bool {
+        let state = self.raw().state();
+        state.writer || state.readers > 0
+    }
+
+    /// Whether a writer holds the lock, or has been granted it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use fifolock_core::{RwLock, platform::Local};
+    /// let lock = RwLock::<_, Local>::new(1);
+    /// let guard = lock.try_write()?;
+    /// assert!(lock.is_locked() && lock.is_write_locked());
+    /// # drop(guard);
+    /// # Ok::<(), fifolock_core::TryLockError>(())
+    /// ```
+    pub fn is_write_locked(&self) -> bool {
+        self.raw().state().writer
+    }
+
+    /// How many wait, to read or to write, an upgrade counted. One that has been granted the lock does not; one that timed out
+    /// or was dropped neither. [`state`](Self::state) has them by kind.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # futures_lite::future::block_on(async {
+    /// # use fifolock_core::{RwLock, platform::Local};
+    /// # use futures_lite::future::poll_once;
+    /// let lock = RwLock::<_, Local>::new(1);
+    /// let guard = lock.write().await;
+    /// let mut read = Box::pin(lock.read());
+    /// assert_eq!(lock.queued(), 0, "what was never polled does not wait");
+    /// assert!(poll_once(&mut read).await.is_none());
+    /// assert_eq!(lock.queued(), 1);
+    /// # drop((read, guard));
+    /// # });
+    /// ```
+    pub fn queued(&self) -> usize {
+        let RwLockState { waiting_readers, waiting_upgradable, waiting_writers, .. } = self.state();
+        waiting_readers + waiting_upgradable + waiting_writers
     }
 
     /// A consistent snapshot. Taking it changes nothing and wakes nobody.
@@ -741,7 +875,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
 }
 
 /// Runs `f` with the share that the wait ends with.
-fn shared<'a, T: ?Sized + 'a, P: Platform, W, F, O>(wait: W, f: F) -> impl Future<Output = W::Ran<O>>
+fn shared<'a, T: ?Sized + 'a, P: Platform + 'a, W, F, O>(wait: W, f: F) -> impl Future<Output = W::Ran<O>>
 where
     W: Wait<Guard = RwLockReadGuard<'a, T, P>>,
     F: AsyncFnOnce(&T) -> O,
@@ -754,7 +888,7 @@ where
 }
 
 /// Runs `f` with the lock that the wait ends with.
-fn exclusively<'a, T: ?Sized + 'a, P: Platform, W, F, O>(wait: W, f: F) -> impl Future<Output = W::Ran<O>>
+fn exclusively<'a, T: ?Sized + 'a, P: Platform + 'a, W, F, O>(wait: W, f: F) -> impl Future<Output = W::Ran<O>>
 where
     W: Wait<Guard = RwLockWriteGuard<'a, T, P>>,
     F: AsyncFnOnce(&mut T) -> O,

@@ -1,11 +1,11 @@
 //! Lock operations with a limit to their wait, written once over [`Timer`].
 
+use crate::acquire::sealed::Ends;
 use crate::acquire::{Acquire, Request};
 use crate::diagnostics::Place;
-use crate::error::TimeoutError;
+use crate::error::{Limit, LockKind, TimeoutError};
 use crate::platform::{Platform, Timer};
 use crate::queue::{Stage, Waiter};
-use crate::rescue::Rescuing;
 use crate::wait;
 use core::fmt;
 use core::future::Future;
@@ -31,7 +31,16 @@ pin_project! {
 
 impl<R: Request, M: Limited> Timed<R, M> {
     #[inline(always)]
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<R::Guard, Outcome>> {
+    fn at(place: Place, request: R, limit: M) -> Self {
+        Self { acquire: Acquire::at(place, request), limit, sleep: None }
+    }
+}
+
+impl<R: Request, M: Limited> Future for Timed<R, M> {
+    type Output = Result<R::Guard, R::Failed<TimeoutError>>;
+
+    #[inline(always)]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
         let (request, waiter) = this.acquire.as_ref().parts();
         let outcome =
@@ -40,8 +49,9 @@ impl<R: Request, M: Limited> Timed<R, M> {
             // SAFETY: `poll_limited` said so.
             Ok(unsafe { this.acquire.as_mut().guard() })
         } else {
-            this.acquire.as_mut().end();
-            Err(outcome)
+            // SAFETY: `poll_limited` said so.
+            let kept = unsafe { this.acquire.as_mut().keep() };
+            Err(R::failed(kept, this.limit.error(R::KIND, outcome)))
         };
         // The sleep ends with the operation, not when its future is dropped. One without a destructor is nothing but bytes.
         if mem::needs_drop::<M::Sleep>() && this.sleep.is_some() {
@@ -52,12 +62,12 @@ impl<R: Request, M: Limited> Timed<R, M> {
 }
 
 /// A limited operation whose end is out of line, so that one that has ended costs a look.
-struct Ends<R: Request, M: Limited>(ManuallyDrop<Timed<R, M>>);
+struct EndsApart<R: Request, M: Limited>(ManuallyDrop<Timed<R, M>>);
 
-impl<R: Request, M: Limited> Ends<R, M> {
+impl<R: Request, M: Limited> EndsApart<R, M> {
     #[inline(always)]
     fn new(place: Place, request: R, limit: M) -> Self {
-        Self(ManuallyDrop::new(Timed { acquire: Acquire::at(place, request), limit, sleep: None }))
+        Self(ManuallyDrop::new(Timed::at(place, request, limit)))
     }
 
     #[inline(always)]
@@ -67,7 +77,7 @@ impl<R: Request, M: Limited> Ends<R, M> {
     }
 }
 
-impl<R: Request, M: Limited> Drop for Ends<R, M> {
+impl<R: Request, M: Limited> Drop for EndsApart<R, M> {
     #[inline(always)]
     fn drop(&mut self) {
         if self.0.acquire.has_ended() && self.0.sleep.is_none() {
@@ -88,7 +98,8 @@ pin_project! {
     /// A lock operation that waits no longer than a duration: what `lock_timeout` and its like return.
     ///
     /// The time runs from the first poll. The sleep is made only when the operation has to wait, and is gone when it
-    /// ends. Its output is the guard, or a [`TimeoutError`].
+    /// ends. Its output is the guard, or a [`TimeoutError`]; for an upgrade, that and the upgradable guard
+    /// ([`UpgradeError`](crate::error::UpgradeError)).
     ///
     /// # Cancel safety
     ///
@@ -103,7 +114,7 @@ pin_project! {
         R::Platform: Timer,
     {
         #[pin]
-        timed: Ends<R, Within<R::Platform>>,
+        timed: EndsApart<R, Within<R::Platform>>,
     }
 }
 
@@ -126,7 +137,7 @@ pin_project! {
         R::Platform: Timer,
     {
         #[pin]
-        timed: Ends<R, Until<R::Platform>>,
+        timed: EndsApart<R, Until<R::Platform>>,
     }
 }
 
@@ -138,7 +149,7 @@ where
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub(crate) fn new(request: R, timeout: Duration<R>) -> Self {
-        Self { timed: Ends::new(Place::here(), request, Within(timeout)) }
+        Self { timed: EndsApart::new(Place::here(), request, Within(timeout)) }
     }
 }
 
@@ -150,7 +161,7 @@ where
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub(crate) fn new(request: R, deadline: Instant<R>) -> Self {
-        Self { timed: Ends::new(Place::here(), request, Until(deadline)) }
+        Self { timed: EndsApart::new(Place::here(), request, Until(deadline)) }
     }
 }
 
@@ -158,18 +169,11 @@ impl<R: Request> Future for Timeout<R>
 where
     R::Platform: Timer,
 {
-    type Output = Result<R::Guard, TimeoutError>;
+    type Output = Result<R::Guard, R::Failed<TimeoutError>>;
 
     #[inline(always)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let mut timed = self.project().timed.timed();
-        let outcome = ready!(timed.as_mut().poll(cx));
-        Poll::Ready(outcome.map_err(|outcome| match outcome {
-            Outcome::Invalid => TimeoutError::InvalidTimeout,
-            Outcome::Elapsed | Outcome::Owner => {
-                TimeoutError::elapsed(R::KIND, Some(R::Platform::limit(timed.limit.0)))
-            }
-        }))
+        self.project().timed.timed().poll(cx)
     }
 }
 
@@ -177,12 +181,11 @@ impl<R: Request> Future for Deadline<R>
 where
     R::Platform: Timer,
 {
-    type Output = Result<R::Guard, TimeoutError>;
+    type Output = Result<R::Guard, R::Failed<TimeoutError>>;
 
     #[inline(always)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let outcome = ready!(self.project().timed.timed().poll(cx));
-        Poll::Ready(outcome.map_err(|_| TimeoutError::elapsed(R::KIND, None)))
+        self.project().timed.timed().poll(cx)
     }
 }
 
@@ -200,6 +203,17 @@ trait Limited: Copy {
     fn has_passed(self) -> bool;
     /// Sleeps until it is reached; `None` if that is never.
     fn sleep(self) -> Option<Self::Sleep>;
+    /// The error of an operation that has ended so, without the lock.
+    fn error(self, lock: LockKind, outcome: Outcome) -> TimeoutError;
+}
+
+/// The error of an operation that was limited to a span of time, and has ended without the lock.
+#[inline(always)]
+fn not_within(limit: impl FnOnce() -> Limit, lock: LockKind, outcome: Outcome) -> TimeoutError {
+    match outcome {
+        Outcome::Invalid => TimeoutError::InvalidTimeout,
+        Outcome::Elapsed | Outcome::Owner => TimeoutError::elapsed(lock, Some(limit())),
+    }
 }
 
 /// A span of time, from the first poll.
@@ -246,6 +260,11 @@ impl<P: Timer> Limited for Within<P> {
     fn sleep(self) -> Option<P::Sleep> {
         P::sleep(self.0)
     }
+
+    #[inline(always)]
+    fn error(self, lock: LockKind, outcome: Outcome) -> TimeoutError {
+        not_within(|| P::limit(self.0), lock, outcome)
+    }
 }
 
 impl<P: Timer> Limited for Until<P> {
@@ -265,6 +284,11 @@ impl<P: Timer> Limited for Until<P> {
     #[inline(always)]
     fn sleep(self) -> Option<P::Sleep> {
         P::sleep_until(self.0)
+    }
+
+    #[inline(always)]
+    fn error(self, lock: LockKind, _: Outcome) -> TimeoutError {
+        TimeoutError::elapsed(lock, None)
     }
 }
 
@@ -290,7 +314,7 @@ impl From<bool> for Outcome {
 
 /// Polls a limited operation.
 #[inline(always)]
-fn poll_limited<A: Rescuing, P: Platform, M: Limited>(
+fn poll_limited<A: Ends, P: Platform, M: Limited>(
     lock: A,
     waiter: Pin<&Waiter>,
     limit: &M,
@@ -308,7 +332,7 @@ fn poll_limited<A: Rescuing, P: Platform, M: Limited>(
 
 /// Polls the operation without its sleep.
 #[inline(always)]
-fn poll_lock<A: Rescuing, P: Platform, M: Limited>(
+fn poll_lock<A: Ends, P: Platform, M: Limited>(
     lock: A,
     waiter: Pin<&Waiter>,
     limit: &M,
@@ -340,7 +364,7 @@ fn poll_lock<A: Rescuing, P: Platform, M: Limited>(
 /// The timer is foreign code: the grant may come while it is made or polled, and then owning the lock is the outcome.
 #[cold]
 #[inline(never)]
-fn poll_waiting<A: Rescuing, P: Platform, M: Limited>(
+fn poll_waiting<A: Ends, P: Platform, M: Limited>(
     lock: A,
     waiter: Pin<&Waiter>,
     limit: &M,
@@ -363,7 +387,7 @@ fn poll_waiting<A: Rescuing, P: Platform, M: Limited>(
     if sleep.as_pin_mut().is_none_or(|sleep| sleep.poll(cx).is_pending()) {
         return Poll::Pending;
     }
-    Poll::Ready(wait::claim_or_leave(lock, waiter).into())
+    Poll::Ready(lock.claim_or_leave(waiter).into())
 }
 
 impl<R: Request> fmt::Debug for Timeout<R>
@@ -387,5 +411,67 @@ where
             .field("waits_for", &R::KIND)
             .field("deadline", &self.timed.0.limit.0)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(feature = "std")]
+pub(crate) use thread::block_on;
+
+/// Threads, which need no runtime to know what time it is.
+#[cfg(feature = "std")]
+mod thread {
+    extern crate std;
+
+    use super::*;
+    use core::time::Duration;
+    use std::time::Instant;
+
+    /// A span of time, from the first poll, on the clock of the operating system.
+    #[derive(Clone, Copy)]
+    struct WithinThread(Duration);
+
+    /// The end of such a span. It wakes nobody: a thread parks no longer than until then.
+    struct ParksUntil(Instant);
+
+    impl Future for ParksUntil {
+        type Output = ();
+
+        fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+            if Instant::now() >= self.0 { Poll::Ready(()) } else { Poll::Pending }
+        }
+    }
+
+    impl Limited for WithinThread {
+        type Sleep = ParksUntil;
+        const MAY_HAVE_PASSED: bool = false;
+
+        fn is_invalid(self) -> bool {
+            self.0.is_zero()
+        }
+
+        fn has_passed(self) -> bool {
+            false
+        }
+
+        fn sleep(self) -> Option<ParksUntil> {
+            Instant::now().checked_add(self.0).map(ParksUntil)
+        }
+
+        fn error(self, lock: LockKind, outcome: Outcome) -> TimeoutError {
+            not_within(|| self.0.into(), lock, outcome)
+        }
+    }
+
+    /// Parks the thread until the operation of the caller ends, no longer than `timeout`.
+    ///
+    /// Every `blocking_…` method with a limit is a call of this one, so that each asks the platform first.
+    #[track_caller]
+    pub(crate) fn block_on<R: Request>(request: R, timeout: Duration) -> Result<R::Guard, R::Failed<TimeoutError>> {
+        R::Platform::before_blocking();
+        let timed = Timed::at(Place::here(), request, WithinThread(timeout));
+        crate::blocking::drive(timed, Future::poll, |timed| match &timed.sleep {
+            Some(end) => std::thread::park_timeout(end.0.saturating_duration_since(Instant::now())),
+            None => std::thread::park(),
+        })
     }
 }

@@ -10,7 +10,8 @@ use pin_project_lite::pin_project;
 pin_project! {
     /// A lock operation that waits until another future is ready: what `lock_until` and its like return.
     ///
-    /// Its output is `Ok` with the guard, or `Err` with the other future's output. A grant that is there when a poll
+    /// Its output is `Ok` with the guard, or `Err` with the other future's output, and for an upgrade also the upgradable guard
+    /// ([`UpgradeError`](crate::error::UpgradeError)). A grant that is there when a poll
     /// begins wins; once the other future has given its output, that is returned, and a grant that came meanwhile is
     /// passed on. If the lock is free at once, the other future is dropped without having been polled.
     ///
@@ -40,7 +41,7 @@ impl<R: Request, F> Until<R, F> {
 }
 
 impl<R: Request, F: Future> Future for Until<R, F> {
-    type Output = Result<R::Guard, F::Output>;
+    type Output = Result<R::Guard, R::Failed<F::Output>>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
@@ -54,9 +55,9 @@ impl<R: Request, F: Future> Future for Until<R, F> {
         }
         match this.other.as_mut().as_pin_mut().map(|other| other.poll(cx)) {
             Some(Poll::Ready(output)) => {
-                this.acquire.give_up();
+                let kept = this.acquire.give_up();
                 this.other.set(None);
-                Poll::Ready(Err(output))
+                Poll::Ready(Err(R::failed(kept, output)))
             }
             _ => Poll::Pending,
         }

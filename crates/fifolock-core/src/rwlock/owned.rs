@@ -99,6 +99,33 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
         Deadline::new(Reading(self), deadline)
     }
 
+    /// As [`blocking_read`](Self::blocking_read), with a guard that shares in the lock and borrows nothing.
+    ///
+    /// # Fairness
+    ///
+    /// As [`read`](Self::read): threads and tasks are served alike.
+    ///
+    /// # Examples
+    ///
+    /// A guard that outlives the function that locks:
+    ///
+    /// ```
+    /// # #[cfg(feature = "std")] {
+    /// # use fifolock_core::{RwLock, platform::Std};
+    /// use std::{sync::Arc, thread};
+    ///
+    /// let lock = Arc::new(RwLock::<_, Std>::new(1));
+    /// let guard = lock.clone().blocking_read_owned();
+    /// thread::spawn(move || assert_eq!(*guard, 1)).join().unwrap();
+    /// # }
+    /// ```
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    #[track_caller]
+    pub fn blocking_read_owned(self: Arc<Self>) -> OwnedRwLockReadGuard<T, T, P> {
+        crate::blocking::acquire(Reading(self))
+    }
+
     /// As [`write`](Self::write), with a guard that shares in the lock and borrows nothing.
     ///
     /// # Fairness
@@ -167,6 +194,33 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
         P: Timer,
     {
         Deadline::new(Writing(self), deadline)
+    }
+
+    /// As [`blocking_write`](Self::blocking_write), with a guard that shares in the lock and borrows nothing.
+    ///
+    /// # Fairness
+    ///
+    /// As [`write`](Self::write): threads and tasks are served alike.
+    ///
+    /// # Examples
+    ///
+    /// A guard that outlives the function that locks:
+    ///
+    /// ```
+    /// # #[cfg(feature = "std")] {
+    /// # use fifolock_core::{RwLock, platform::Std};
+    /// use std::{sync::Arc, thread};
+    ///
+    /// let lock = Arc::new(RwLock::<_, Std>::new(1));
+    /// let guard = lock.clone().blocking_write_owned();
+    /// thread::spawn(move || assert_eq!(*guard, 1)).join().unwrap();
+    /// # }
+    /// ```
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    #[track_caller]
+    pub fn blocking_write_owned(self: Arc<Self>) -> OwnedRwLockWriteGuard<T, P> {
+        crate::blocking::acquire(Writing(self))
     }
 
     /// The same lock as one of another platform with the same raw lock, with its `Arc`: what [`on`](Self::on) is for the

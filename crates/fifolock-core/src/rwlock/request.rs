@@ -2,13 +2,16 @@
 
 use super::handle::{RawHandle, RwLockHandle};
 use super::raw::{Access, ReadSide, Side, UpgradableSide, UpgradeSide, WriteSide};
-use crate::acquire::sealed::Operations;
+use super::upgradable::downgrade_to_upgradable;
+use crate::acquire::sealed::{Ends, Operations, keeps_nothing};
 use crate::diagnostics::Place;
-use crate::error::LockKind;
+use crate::error::{LockKind, UpgradeError};
 use crate::permit::{Permit, Release};
 use crate::platform::Platform;
 use crate::queue::{Stage, Waiter};
+use crate::raw::RawLock;
 use crate::wait;
+use core::mem;
 use core::pin::Pin;
 
 /// A request, what it is called in errors, and the guard it ends in.
@@ -30,6 +33,8 @@ macro_rules! requests {
             type Platform = L::Platform;
             const KIND: LockKind = $kind;
 
+            keeps_nothing!();
+
             type Lock<'a>
                 = Access<'a, <L::Platform as Platform>::Raw, $side>
             where
@@ -46,6 +51,8 @@ macro_rules! requests {
                 L::$make(unsafe { Permit::new(self, place) })
             }
         }
+
+        impl<R: RawLock> Ends for Access<'_, R, $side> {}
     )+};
 }
 
@@ -60,7 +67,7 @@ requests! {
 
 /// The request to write after having read, in a future's type. `L` is `&RwLock` or `Arc<RwLock>`.
 ///
-/// It owns the upgradable share that it was made from, until its waiter is done.
+/// It owns the upgradable share that it was made from, until it owns the lock.
 #[derive(Debug)]
 pub struct Upgrading<L>(pub(super) L);
 
@@ -68,6 +75,8 @@ impl<L: RwLockHandle> Operations for Upgrading<L> {
     type Guard = L::WriteGuard;
     type Platform = L::Platform;
     const KIND: LockKind = LockKind::Upgrade;
+    type Kept = L::UpgradableGuard;
+    type Failed<E> = UpgradeError<L::UpgradableGuard, E>;
 
     type Lock<'a>
         = Access<'a, <L::Platform as Platform>::Raw, UpgradeSide>
@@ -85,6 +94,27 @@ impl<L: RwLockHandle> Operations for Upgrading<L> {
         wait::leave(self.lock(), waiter);
     }
 
+    /// A grant becomes the share again, which is held before anyone is woken: a waker may panic.
+    fn give_up(&self, waiter: Pin<&Waiter>) {
+        if self.lock().claim_or_leave(waiter) {
+            // SAFETY: just claimed.
+            let owned = unsafe { Permit::new(Writing(self.0.raw()), waiter.place()) };
+            // The share is the operation's.
+            mem::forget(downgrade_to_upgradable(owned));
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn keep(self, place: Place) -> L::UpgradableGuard {
+        // SAFETY: an upgrade that ends without the lock has its share.
+        L::upgradable_guard(unsafe { Permit::new(ReadingUpgradable(self.0), place) })
+    }
+
+    #[inline(always)]
+    fn failed<E>(guard: L::UpgradableGuard, error: E) -> Self::Failed<E> {
+        UpgradeError { guard, error }
+    }
+
     #[inline(always)]
     unsafe fn into_guard(self, place: Place) -> L::WriteGuard {
         // SAFETY: the caller owns it and has no other guard.
@@ -93,12 +123,18 @@ impl<L: RwLockHandle> Operations for Upgrading<L> {
 }
 
 impl<L: RwLockHandle> Upgrading<L> {
-    /// One that was never polled has its share still; later, the queue takes it back.
+    /// One that was never polled has its share still; later, leaving the queue gives it back.
     #[inline(always)]
     fn give_unused_share_back(&self, waiter: Pin<&Waiter>) {
         if waiter.stage() == Stage::Idle {
             waiter.set_done();
             UpgradableSide::release(self.0.raw(), waiter.place());
         }
+    }
+}
+
+impl<R: RawLock> Ends for Access<'_, R, UpgradeSide> {
+    fn claim_or_leave(self, waiter: Pin<&Waiter>) -> bool {
+        self.claim_or_stay_reader(waiter)
     }
 }

@@ -6,6 +6,8 @@ use super::{Reading, ReadingUpgradable, RwLock, RwLockReadGuard, RwLockWriteGuar
 use crate::acquire::Acquire;
 use crate::diagnostics::Place;
 use crate::error::TryLockError;
+#[cfg(any(feature = "std", doc))]
+use crate::error::{TimeoutError, UpgradeError};
 use crate::permit::Permit;
 use crate::platform::{Platform, Timer};
 use crate::timeout::{Deadline, Timeout};
@@ -25,6 +27,12 @@ pub type UpgradableReadDeadline<'a, T, P> = Deadline<ReadingUpgradable<&'a RwLoc
 pub type UpgradableReadUntil<'a, T, P, F> = Until<ReadingUpgradable<&'a RwLock<T, P>>, F>;
 /// The future of [`RwLockUpgradableReadGuard::upgrade`].
 pub type Upgrade<'a, T, P> = Acquire<Upgrading<&'a RwLock<T, P>>>;
+/// The future of [`RwLockUpgradableReadGuard::upgrade_timeout`].
+pub type UpgradeTimeout<'a, T, P> = Timeout<Upgrading<&'a RwLock<T, P>>>;
+/// The future of [`RwLockUpgradableReadGuard::upgrade_deadline`].
+pub type UpgradeDeadline<'a, T, P> = Deadline<Upgrading<&'a RwLock<T, P>>>;
+/// The future of [`RwLockUpgradableReadGuard::upgrade_until`].
+pub type UpgradeUntil<'a, T, P, F> = Until<Upgrading<&'a RwLock<T, P>>, F>;
 
 impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// Locks for reading, with a guard that can become a write guard before any other writer enters.
@@ -165,6 +173,45 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     pub fn blocking_upgradable_read(&self) -> RwLockUpgradableReadGuard<'_, T, P> {
         crate::blocking::acquire(ReadingUpgradable(self))
     }
+
+    /// As [`blocking_upgradable_read`](Self::blocking_upgradable_read), parking the thread no longer than `timeout`, a span of the operating system's monotonic clock.
+    ///
+    /// The timeout limits the wait, never the holding. It needs no runtime, and a lock that can be had at once costs no look at the
+    /// clock.
+    ///
+    /// # Fairness
+    ///
+    /// As [`blocking_upgradable_read`](Self::blocking_upgradable_read). A thread that is granted in time gets the lock, however late it wakes up.
+    ///
+    /// # Errors
+    ///
+    /// [`TimeoutError::Elapsed`] if it was not granted in time; it is out of the queue then.
+    /// [`TimeoutError::InvalidTimeout`] if the timeout is zero, whether the lock is free or not: where the rest of some budget may be
+    /// zero, use [`try_upgradable_read`](Self::try_upgradable_read) then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[cfg(feature = "std")] {
+    /// # use fifolock_core::{RwLock, platform::Std};
+    /// use std::time::Duration;
+    ///
+    /// let lock = RwLock::<_, Std>::new(1);
+    /// let held = lock.blocking_write();
+    /// let error = lock.blocking_upgradable_read_timeout(Duration::from_millis(5)).unwrap_err();
+    /// assert_eq!(error.to_string(), "timed out waiting for upgradable read lock after 5ms");
+    /// # drop(held);
+    /// # }
+    /// ```
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    #[track_caller]
+    pub fn blocking_upgradable_read_timeout(
+        &self,
+        timeout: core::time::Duration,
+    ) -> Result<RwLockUpgradableReadGuard<'_, T, P>, TimeoutError> {
+        crate::timeout::block_on(ReadingUpgradable(self), timeout)
+    }
 }
 
 /// A share in the lock, for reading, that can become the lock for writing before any other writer enters.
@@ -180,6 +227,12 @@ impl<'a, T: ?Sized, P: Platform> RwLockUpgradableReadGuard<'a, T, P> {
     #[inline(always)]
     pub(super) fn new(shared: Permit<ReadingUpgradable<&'a RwLock<T, P>>>) -> Self {
         Self { shared }
+    }
+
+    /// The share, as the upgrade's.
+    #[inline(always)]
+    fn into_upgrading(self) -> Upgrading<&'a RwLock<T, P>> {
+        Upgrading(self.shared.into_held().0.0)
     }
 
     /// The lock that this guard has a share in.
@@ -203,7 +256,192 @@ impl<'a, T: ?Sized, P: Platform> RwLockUpgradableReadGuard<'a, T, P> {
     /// panic: it waits for itself, for ever.
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn upgrade(this: Self) -> Upgrade<'a, T, P> {
-        Acquire::new(Upgrading(this.shared.into_held().0.0))
+        Acquire::new(this.into_upgrading())
+    }
+
+    /// As [`upgrade`](Self::upgrade), waiting no longer than `timeout`; what ends without the lock gives this guard back.
+    ///
+    /// The timeout limits the wait, from the first poll; never the holding. If there is no other reader no timer is made.
+    ///
+    /// # Fairness
+    ///
+    /// As [`upgrade`](Self::upgrade). One that is granted in time gets the lock, however late it is polled.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`upgrade`](Self::upgrade): dropping the future gives the share back too. The sleep goes with the future.
+    ///
+    /// # Errors
+    ///
+    /// [`UpgradeError`], with this guard, whose share was held all the time, and the reason:
+    /// [`TimeoutError::Elapsed`] if the other readers had not left in time; those whom only this upgrade kept out have been let
+    /// in then. [`TimeoutError::InvalidTimeout`] if the timeout is zero, whether there are other readers or not: where the rest of
+    /// some budget may be zero, use [`try_upgrade`](Self::try_upgrade) then.
+    ///
+    /// # Panics
+    ///
+    /// As [`upgrade`](Self::upgrade), and where the runtime's timer does: tokio's, outside of a runtime.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use fifolock_core::{RwLock, platform::Timer, rwlock::RwLockUpgradableReadGuard};
+    /// async fn refresh<P: Timer>(config: &RwLock<u32, P>, patience: P::Duration) -> u32 {
+    ///     let guard = config.upgradable_read().await;
+    ///     match RwLockUpgradableReadGuard::upgrade_timeout(guard, patience).await {
+    ///         Ok(mut guard) => {
+    ///             *guard += 1;
+    ///             *guard
+    ///         }
+    ///         // Some reader stays. What was read is still so, and nobody else could write.
+    ///         Err(failed) => *failed.guard,
+    ///     }
+    /// }
+    /// ```
+    #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
+    pub fn upgrade_timeout(this: Self, timeout: P::Duration) -> UpgradeTimeout<'a, T, P>
+    where
+        P: Timer,
+    {
+        Timeout::new(this.into_upgrading(), timeout)
+    }
+
+    /// As [`upgrade_timeout`](Self::upgrade_timeout), until a point in time. A deadline that has passed is one attempt.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`upgrade_timeout`](Self::upgrade_timeout).
+    ///
+    /// # Errors
+    ///
+    /// [`UpgradeError`], with this guard and [`TimeoutError::Elapsed`], if the other readers had not left by then.
+    ///
+    /// # Panics
+    ///
+    /// As [`upgrade_timeout`](Self::upgrade_timeout).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use fifolock_core::{RwLock, TimeoutError, platform::Timer, rwlock::RwLockUpgradableReadGuard};
+    /// /// One budget for both waits.
+    /// async fn refresh<P: Timer>(config: &RwLock<u32, P>, by: P::Instant) -> Result<(), TimeoutError> {
+    ///     let guard = config.upgradable_read_deadline(by).await?;
+    ///     *RwLockUpgradableReadGuard::upgrade_deadline(guard, by).await? += 1;
+    ///     Ok(())
+    /// }
+    /// ```
+    #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
+    pub fn upgrade_deadline(this: Self, deadline: P::Instant) -> UpgradeDeadline<'a, T, P>
+    where
+        P: Timer,
+    {
+        Deadline::new(this.into_upgrading(), deadline)
+    }
+
+    /// As [`upgrade`](Self::upgrade), unless the other future is ready first; what ends without the lock gives this guard back.
+    ///
+    /// If there is no other reader the other future is dropped without having been polled. A grant that is there when a poll
+    /// begins wins.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`upgrade`](Self::upgrade).
+    ///
+    /// # Errors
+    ///
+    /// [`UpgradeError`], with this guard and the other future's output. A grant that came meanwhile has become this guard's share
+    /// again, without a moment in which a writer could enter.
+    ///
+    /// # Panics
+    ///
+    /// As [`upgrade`](Self::upgrade), and where the other future does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # futures_lite::future::block_on(async {
+    /// # use fifolock_core::{RwLock, platform::Local, rwlock::RwLockUpgradableReadGuard};
+    /// let lock = RwLock::<_, Local>::new(1);
+    /// let reader = lock.read().await;
+    /// let guard = lock.upgradable_read().await;
+    /// let shutdown = async { "shutting down" };
+    /// let failed = RwLockUpgradableReadGuard::upgrade_until(guard, shutdown).await.unwrap_err();
+    /// assert_eq!((*failed.guard, failed.error), (1, "shutting down"));
+    /// # drop(reader);
+    /// # });
+    /// ```
+    #[cfg_attr(feature = "diagnostics", track_caller)]
+    pub fn upgrade_until<F: Future>(this: Self, other: F) -> UpgradeUntil<'a, T, P, F> {
+        Until::new(this.into_upgrading(), other)
+    }
+
+    /// As [`upgrade`](Self::upgrade), parking the thread until the other readers have left.
+    ///
+    /// Inside an async runtime this blocks a worker: if the other readers need that worker to go on, it never does. Nothing
+    /// detects that; use [`upgrade`](Self::upgrade) there.
+    ///
+    /// # Fairness
+    ///
+    /// As [`upgrade`](Self::upgrade): threads and tasks are served alike.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[cfg(feature = "std")] {
+    /// # use fifolock_core::{RwLock, platform::Std, rwlock::RwLockUpgradableReadGuard};
+    /// let lock = RwLock::<_, Std>::new(1);
+    /// let guard = lock.blocking_upgradable_read();
+    /// if *guard == 1 {
+    ///     // Nobody else has written since.
+    ///     *RwLockUpgradableReadGuard::blocking_upgrade(guard) += 1;
+    /// }
+    /// assert_eq!(*lock.blocking_read(), 2);
+    /// # }
+    /// ```
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    #[track_caller]
+    pub fn blocking_upgrade(this: Self) -> RwLockWriteGuard<'a, T, P> {
+        // A panic must find the guard: a request has no destructor.
+        P::before_blocking();
+        crate::blocking::acquire(this.into_upgrading())
+    }
+
+    /// As [`blocking_upgrade`](Self::blocking_upgrade), parking the thread no longer than `timeout`, a span of the operating
+    /// system's monotonic clock; what ends without the lock gives this guard back.
+    ///
+    /// # Errors
+    ///
+    /// As [`upgrade_timeout`](Self::upgrade_timeout).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[cfg(feature = "std")] {
+    /// # use fifolock_core::{RwLock, platform::Std, rwlock::RwLockUpgradableReadGuard};
+    /// use std::time::Duration;
+    ///
+    /// let lock = RwLock::<_, Std>::new(1);
+    /// let reader = lock.blocking_read();
+    /// let guard = lock.blocking_upgradable_read();
+    /// let failed = RwLockUpgradableReadGuard::blocking_upgrade_timeout(guard, Duration::from_millis(5)).unwrap_err();
+    /// assert_eq!(*failed.guard, 1);
+    /// assert_eq!(failed.to_string(), "timed out waiting for upgrade to write lock after 5ms");
+    /// # drop(reader);
+    /// # }
+    /// ```
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    #[track_caller]
+    pub fn blocking_upgrade_timeout(
+        this: Self,
+        timeout: core::time::Duration,
+    ) -> Result<RwLockWriteGuard<'a, T, P>, UpgradeError<Self, TimeoutError>> {
+        P::before_blocking();
+        crate::timeout::block_on(this.into_upgrading(), timeout)
     }
 
     /// Becomes a write guard if there is no other reader.

@@ -5,11 +5,15 @@ use super::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, ReadingUpgradable, RwLo
 use crate::acquire::Acquire;
 use crate::diagnostics::Place;
 use crate::error::TryLockError;
+#[cfg(any(feature = "std", doc))]
+use crate::error::{TimeoutError, UpgradeError};
 use crate::permit::Permit;
 use crate::platform::{Platform, Timer};
 use crate::timeout::{Deadline, Timeout};
+use crate::until::Until;
 use alloc::sync::Arc;
 use core::fmt;
+use core::future::Future;
 use core::ops::Deref;
 
 /// The future of [`RwLock::upgradable_read_owned`].
@@ -20,6 +24,12 @@ pub type UpgradableReadOwnedTimeout<T, P> = Timeout<ReadingUpgradable<Arc<RwLock
 pub type UpgradableReadOwnedDeadline<T, P> = Deadline<ReadingUpgradable<Arc<RwLock<T, P>>>>;
 /// The future of [`OwnedRwLockUpgradableReadGuard::upgrade`].
 pub type UpgradeOwned<T, P> = Acquire<Upgrading<Arc<RwLock<T, P>>>>;
+/// The future of [`OwnedRwLockUpgradableReadGuard::upgrade_timeout`].
+pub type UpgradeOwnedTimeout<T, P> = Timeout<Upgrading<Arc<RwLock<T, P>>>>;
+/// The future of [`OwnedRwLockUpgradableReadGuard::upgrade_deadline`].
+pub type UpgradeOwnedDeadline<T, P> = Deadline<Upgrading<Arc<RwLock<T, P>>>>;
+/// The future of [`OwnedRwLockUpgradableReadGuard::upgrade_until`].
+pub type UpgradeOwnedUntil<T, P, F> = Until<Upgrading<Arc<RwLock<T, P>>>, F>;
 
 #[cfg_attr(docsrs, doc(cfg(feature = "alloc")))]
 impl<T: ?Sized, P: Platform> RwLock<T, P> {
@@ -94,6 +104,33 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     {
         Deadline::new(ReadingUpgradable(self), deadline)
     }
+
+    /// As [`blocking_upgradable_read`](Self::blocking_upgradable_read), with a guard that shares in the lock and borrows nothing.
+    ///
+    /// # Fairness
+    ///
+    /// As [`upgradable_read`](Self::upgradable_read): threads and tasks are served alike.
+    ///
+    /// # Examples
+    ///
+    /// A guard that outlives the function that locks:
+    ///
+    /// ```
+    /// # #[cfg(feature = "std")] {
+    /// # use fifolock_core::{RwLock, platform::Std};
+    /// use std::{sync::Arc, thread};
+    ///
+    /// let lock = Arc::new(RwLock::<_, Std>::new(1));
+    /// let guard = lock.clone().blocking_upgradable_read_owned();
+    /// thread::spawn(move || assert_eq!(*guard, 1)).join().unwrap();
+    /// # }
+    /// ```
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    #[track_caller]
+    pub fn blocking_upgradable_read_owned(self: Arc<Self>) -> OwnedRwLockUpgradableReadGuard<T, P> {
+        crate::blocking::acquire(ReadingUpgradable(self))
+    }
 }
 
 /// A share in the lock, for reading, that can become the lock for writing; it shares in the lock's ownership.
@@ -110,6 +147,12 @@ impl<T: ?Sized, P: Platform> OwnedRwLockUpgradableReadGuard<T, P> {
     #[inline(always)]
     pub(super) fn new(shared: Permit<ReadingUpgradable<Arc<RwLock<T, P>>>>) -> Self {
         Self { shared }
+    }
+
+    /// The share, as the upgrade's.
+    #[inline(always)]
+    fn into_upgrading(self) -> Upgrading<Arc<RwLock<T, P>>> {
+        Upgrading(self.shared.into_held().0.0)
     }
 
     /// The lock that this guard has a share in.
@@ -132,7 +175,195 @@ impl<T: ?Sized, P: Platform> OwnedRwLockUpgradableReadGuard<T, P> {
     /// The future panics when polled after it was ready.
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn upgrade(this: Self) -> UpgradeOwned<T, P> {
-        Acquire::new(Upgrading(this.shared.into_held().0.0))
+        Acquire::new(this.into_upgrading())
+    }
+
+    /// As [`upgrade`](Self::upgrade), waiting no longer than `timeout`; what ends without the lock gives this guard back.
+    ///
+    /// The timeout limits the wait, from the first poll; never the holding. If there is no other reader no timer is made.
+    ///
+    /// # Fairness
+    ///
+    /// As [`upgrade`](Self::upgrade). One that is granted in time gets the lock, however late it is polled.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`upgrade`](Self::upgrade): dropping the future gives the share back too. The sleep goes with the future.
+    ///
+    /// # Errors
+    ///
+    /// [`UpgradeError`], with this guard, whose share was held all the time, and the reason:
+    /// [`TimeoutError::Elapsed`] if the other readers had not left in time; those whom only this upgrade kept out have been let
+    /// in then. [`TimeoutError::InvalidTimeout`] if the timeout is zero, whether there are other readers or not: where the rest of
+    /// some budget may be zero, use [`try_upgrade`](Self::try_upgrade) then.
+    ///
+    /// # Panics
+    ///
+    /// As [`upgrade`](Self::upgrade), and where the runtime's timer does: tokio's, outside of a runtime.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use fifolock_core::{RwLock, platform::Timer, rwlock::OwnedRwLockUpgradableReadGuard};
+    /// use std::sync::Arc;
+    /// async fn refresh<P: Timer>(config: &Arc<RwLock<u32, P>>, patience: P::Duration) -> u32 {
+    ///     let guard = Arc::clone(config).upgradable_read_owned().await;
+    ///     match OwnedRwLockUpgradableReadGuard::upgrade_timeout(guard, patience).await {
+    ///         Ok(mut guard) => {
+    ///             *guard += 1;
+    ///             *guard
+    ///         }
+    ///         // Some reader stays. What was read is still so, and nobody else could write.
+    ///         Err(failed) => *failed.guard,
+    ///     }
+    /// }
+    /// ```
+    #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
+    pub fn upgrade_timeout(this: Self, timeout: P::Duration) -> UpgradeOwnedTimeout<T, P>
+    where
+        P: Timer,
+    {
+        Timeout::new(this.into_upgrading(), timeout)
+    }
+
+    /// As [`upgrade_timeout`](Self::upgrade_timeout), until a point in time. A deadline that has passed is one attempt.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`upgrade_timeout`](Self::upgrade_timeout).
+    ///
+    /// # Errors
+    ///
+    /// [`UpgradeError`], with this guard and [`TimeoutError::Elapsed`], if the other readers had not left by then.
+    ///
+    /// # Panics
+    ///
+    /// As [`upgrade_timeout`](Self::upgrade_timeout).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use fifolock_core::{RwLock, TimeoutError, platform::Timer, rwlock::OwnedRwLockUpgradableReadGuard};
+    /// use std::sync::Arc;
+    /// /// One budget for both waits.
+    /// async fn refresh<P: Timer>(config: &Arc<RwLock<u32, P>>, by: P::Instant) -> Result<(), TimeoutError> {
+    ///     let guard = Arc::clone(config).upgradable_read_owned_deadline(by).await?;
+    ///     *OwnedRwLockUpgradableReadGuard::upgrade_deadline(guard, by).await? += 1;
+    ///     Ok(())
+    /// }
+    /// ```
+    #[inline]
+    #[cfg_attr(feature = "diagnostics", track_caller)]
+    pub fn upgrade_deadline(this: Self, deadline: P::Instant) -> UpgradeOwnedDeadline<T, P>
+    where
+        P: Timer,
+    {
+        Deadline::new(this.into_upgrading(), deadline)
+    }
+
+    /// As [`upgrade`](Self::upgrade), unless the other future is ready first; what ends without the lock gives this guard back.
+    ///
+    /// If there is no other reader the other future is dropped without having been polled. A grant that is there when a poll
+    /// begins wins.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`upgrade`](Self::upgrade).
+    ///
+    /// # Errors
+    ///
+    /// [`UpgradeError`], with this guard and the other future's output. A grant that came meanwhile has become this guard's share
+    /// again, without a moment in which a writer could enter.
+    ///
+    /// # Panics
+    ///
+    /// As [`upgrade`](Self::upgrade), and where the other future does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # futures_lite::future::block_on(async {
+    /// # use fifolock_core::{RwLock, platform::Local, rwlock::OwnedRwLockUpgradableReadGuard};
+    /// # #[allow(clippy::arc_with_non_send_sync)]
+    /// let lock = std::sync::Arc::new(RwLock::<_, Local>::new(1));
+    /// let reader = lock.read().await;
+    /// let guard = lock.clone().upgradable_read_owned().await;
+    /// let shutdown = async { "shutting down" };
+    /// let failed = OwnedRwLockUpgradableReadGuard::upgrade_until(guard, shutdown).await.unwrap_err();
+    /// assert_eq!((*failed.guard, failed.error), (1, "shutting down"));
+    /// # drop(reader);
+    /// # });
+    /// ```
+    #[cfg_attr(feature = "diagnostics", track_caller)]
+    pub fn upgrade_until<F: Future>(this: Self, other: F) -> UpgradeOwnedUntil<T, P, F> {
+        Until::new(this.into_upgrading(), other)
+    }
+
+    /// As [`upgrade`](Self::upgrade), parking the thread until the other readers have left.
+    ///
+    /// Inside an async runtime this blocks a worker: if the other readers need that worker to go on, it never does. Nothing
+    /// detects that; use [`upgrade`](Self::upgrade) there.
+    ///
+    /// # Fairness
+    ///
+    /// As [`upgrade`](Self::upgrade): threads and tasks are served alike.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[cfg(feature = "std")] {
+    /// # use fifolock_core::{RwLock, platform::Std, rwlock::OwnedRwLockUpgradableReadGuard};
+    /// let lock = std::sync::Arc::new(RwLock::<_, Std>::new(1));
+    /// let guard = lock.clone().blocking_upgradable_read_owned();
+    /// if *guard == 1 {
+    ///     // Nobody else has written since.
+    ///     *OwnedRwLockUpgradableReadGuard::blocking_upgrade(guard) += 1;
+    /// }
+    /// assert_eq!(*lock.blocking_read(), 2);
+    /// # }
+    /// ```
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    #[track_caller]
+    pub fn blocking_upgrade(this: Self) -> OwnedRwLockWriteGuard<T, P> {
+        // A panic must find the guard: a request has no destructor.
+        P::before_blocking();
+        crate::blocking::acquire(this.into_upgrading())
+    }
+
+    /// As [`blocking_upgrade`](Self::blocking_upgrade), parking the thread no longer than `timeout`, a span of the operating
+    /// system's monotonic clock; what ends without the lock gives this guard back.
+    ///
+    /// # Errors
+    ///
+    /// As [`upgrade_timeout`](Self::upgrade_timeout).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[cfg(feature = "std")] {
+    /// # use fifolock_core::{RwLock, platform::Std, rwlock::OwnedRwLockUpgradableReadGuard};
+    /// use std::time::Duration;
+    ///
+    /// let lock = std::sync::Arc::new(RwLock::<_, Std>::new(1));
+    /// let reader = lock.blocking_read();
+    /// let guard = lock.clone().blocking_upgradable_read_owned();
+    /// let failed = OwnedRwLockUpgradableReadGuard::blocking_upgrade_timeout(guard, Duration::from_millis(5)).unwrap_err();
+    /// assert_eq!(*failed.guard, 1);
+    /// assert_eq!(failed.to_string(), "timed out waiting for upgrade to write lock after 5ms");
+    /// # drop(reader);
+    /// # }
+    /// ```
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    #[track_caller]
+    pub fn blocking_upgrade_timeout(
+        this: Self,
+        timeout: core::time::Duration,
+    ) -> Result<OwnedRwLockWriteGuard<T, P>, UpgradeError<Self, TimeoutError>> {
+        P::before_blocking();
+        crate::timeout::block_on(this.into_upgrading(), timeout)
     }
 
     /// Becomes a write guard if there is no other reader.

@@ -1,13 +1,16 @@
 //! How each side of the read-write lock is acquired.
 
-use super::side::Side;
+use super::super::ReadingUpgradable;
+use super::side::{Side, UpgradeSide};
 use super::{RawRwLock, SHORT_SECTIONS, Section};
 use crate::diagnostics::{Place, Recorded};
-use crate::queue::{Node, Waiter};
+use crate::permit::Permit;
+use crate::queue::{Node, Stage, Waiter};
 use crate::raw::RawLock;
 use crate::wait::{Acquisition, TooMany};
 use crate::wake::Wakers;
 use core::marker::PhantomData;
+use core::mem;
 use core::pin::Pin;
 use core::task::Waker;
 
@@ -136,5 +139,46 @@ impl<R: RawLock, S: Side> Acquisition for Access<'_, R, S> {
         section.holders.left(S::KIND);
         section.admit(wakers);
         own
+    }
+}
+
+impl<R: RawLock> Access<'_, R, UpgradeSide> {
+    /// Ends the wait of an upgrade that is not wanted any longer, but keeps its share. Only of a queued waiter.
+    ///
+    /// `true`: it was granted, and the caller owns the lock. `false`: the caller is the upgradable reader, and whom only the
+    /// upgrade kept out was granted and woken (W5).
+    ///
+    /// | before | after |
+    /// |---|---|
+    /// | 2 readers, one upgrades; queue `[upgrade, w]`, readers `[r]` | 2 readers, one upgradable; queue `[w]`, readers `[r]` |
+    /// | 2 readers, one upgrades; queue `[upgrade]`, readers `[r]` | 3 readers, one upgradable; r granted |
+    /// | granted to the upgrade | owned by the caller |
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn claim_or_stay_reader(self, waiter: Pin<&Waiter>) -> bool {
+        debug_assert_eq!(waiter.stage(), Stage::Queued, "it waits for nothing");
+        waiter.set_done();
+        let mut wakers = Wakers::default();
+        let granted = &mut wakers;
+        let left = self.0.section(move |section| {
+            if Self::is_granted(section, waiter) {
+                Self::claim(section, waiter);
+                return None;
+            }
+            // SAFETY: I2, I3: in a section; queued and not granted, so linked here. Its stage is `Done`, so it never waits
+            // again.
+            let (own, _) = unsafe { section.queue.leave(waiter) };
+            // Not as `leave` does: the share stays counted, and its holder recorded.
+            section.state.counts.waiting_writers -= 1;
+            section.admit(granted);
+            Some(own)
+        });
+        let Some(own) = left else { return true };
+        // SAFETY: the share that the upgrade was made from; only a panic of the foreign code below gives it back here.
+        let share = unsafe { Permit::new(ReadingUpgradable(self.0), waiter.place()) };
+        self.0.wake_all(&mut wakers);
+        drop(own);
+        mem::forget(share);
+        false
     }
 }
