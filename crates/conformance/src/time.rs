@@ -140,7 +140,7 @@ fn t1_the_holding_is_not_limited<P: TestTimer>() {
 }
 
 fn t1_run_limits_the_wait_not_the_run<P: TestTimer>() {
-    Fixture::<P>::every_timeout(|f| {
+    Fixture::<P>::every(|f| {
         let held = f.hold();
         let go_on = Cell::new(false);
         let go_on = &go_on;
@@ -164,7 +164,7 @@ fn t1_run_limits_the_wait_not_the_run<P: TestTimer>() {
 }
 
 fn t1_run_ends_without_running_when_the_time_is_over<P: TestTimer>() {
-    Fixture::<P>::every_timeout(|f| {
+    Fixture::<P>::every(|f| {
         let held = f.hold();
         let mut run = queued::<P, _, _>(|| f.run(ms(20), async || panic!("it was not granted")));
         assert_eq!(f.state(), CONTENDED);

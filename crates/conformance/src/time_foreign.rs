@@ -356,7 +356,7 @@ fn k10_run_drops_what_runs_before_the_guard<P: ManualTimer>() {
             self.1.set(Some(self.0.state()));
         }
     }
-    Fixture::<P>::every_timeout(|f| {
+    Fixture::<P>::every(|f| {
         let seen = Cell::new(None);
         let look = Look(f, &seen);
         let mut run = Task::queued(f.run(ms(10), async move || {

@@ -1,4 +1,4 @@
-//! The rules of `lock_until`, `read_until` and `write_until`: T4's and T5's, with contract K2, K10 and the kind K13.
+//! The rules of `lock_until`, `read_until` and `write_until`, their owned forms and those of `run_…`: T4's and T5's, with contract K2, K10 and the kind K13.
 
 use crate::time::fixture::{Fixture, Guard, Hidden, State, ms};
 use crate::tools::clock::TestTimer;
@@ -23,6 +23,7 @@ crate::rules! { ($) until_rules in until where TestTimer:
     t4_until_a_finished_future_panics_when_polled,
     t4_until_the_platforms_sleep_is_a_timeout,
     t5_until_an_ended_wait_is_never_granted_and_never_woken,
+    t4_until_run_runs_or_ends_with_the_other,
     k2_until_the_other_may_use_the_lock,
     k10_until_leaves_before_the_other_is_dropped,
     k13_until_an_other_that_panics_loses_nothing,
@@ -327,6 +328,34 @@ fn t5_until_an_ended_wait_is_never_granted_and_never_woken<P: TestTimer>() {
         drop(next.ready());
         f.assert_free();
         drop(task);
+        f.assert_free();
+    });
+}
+
+fn t4_until_run_runs_or_ends_with_the_other<P: TestTimer>() {
+    Fixture::<P>::every_until(|f| {
+        let run = |probe: &Rc<Probe>, body: fn()| f.run_until(Other(Rc::clone(probe)), async move || body());
+        // Free: the other future is dropped unpolled, before the body runs.
+        let probe = Rc::<Probe>::default();
+        assert_eq!(Task::new(run(&probe, || ())).ready(), Ok(()));
+        assert_eq!((probe.polls.get(), probe.gone.get()), (0, true));
+        f.assert_free();
+        // Granted, while the other is not ready: it is gone while the body runs.
+        let held = f.hold();
+        let probe = Rc::<Probe>::default();
+        let seen = Rc::clone(&probe);
+        let mut granted = Task::queued(f.run_until(Other(Rc::clone(&probe)), async move || assert!(seen.gone.get())));
+        drop(held);
+        assert_eq!((granted.ready(), probe.polls.get()), (Ok(()), 1));
+        f.assert_free();
+        // The other is ready first: the body never runs.
+        let held = f.hold();
+        let probe = Rc::<Probe>::default();
+        let mut ended = Task::queued(run(&probe, || panic!("it was not granted")));
+        assert_eq!(f.state(), CONTENDED);
+        probe.ready.set(true);
+        assert_eq!((ended.ready(), f.state(), probe.gone.get()), (Err("other"), OWNED, true));
+        drop(held);
         f.assert_free();
     });
 }

@@ -13,20 +13,22 @@ use core::time::Duration;
 use fifolock::embassy::Embassy;
 use fifolock_core::error::{Limit, LockKind};
 use fifolock_core::mutex::{
-    Lock, LockDeadline, LockOwned, LockOwnedDeadline, LockOwnedTimeout, LockTimeout, LockUntil, MappedMutexGuard,
-    MutexGuard, MutexState, OwnedMappedMutexGuard, OwnedMutexGuard,
+    Lock, LockDeadline, LockOwned, LockOwnedDeadline, LockOwnedTimeout, LockOwnedUntil, LockTimeout, LockUntil,
+    MappedMutexGuard, MutexGuard, MutexState, OwnedMappedMutexGuard, OwnedMutexGuard,
 };
 use fifolock_core::platform::{CriticalSection, Local, Platform, Spin, Std, Timer};
 use fifolock_core::raw::{CriticalSectionLock, LocalLock, RawLock, SpinLock, StdLock, Word};
 use fifolock_core::rwlock::{
     OwnedRwLockMappedWriteGuard, OwnedRwLockReadGuard, OwnedRwLockUpgradableReadGuard, OwnedRwLockWriteGuard, Read,
-    ReadDeadline, ReadOwned, ReadOwnedDeadline, ReadOwnedTimeout, ReadTimeout, ReadUntil, RwLockMappedWriteGuard,
-    RwLockPolicy, RwLockReadGuard, RwLockState, RwLockUpgradableReadGuard, RwLockWriteGuard, UpgradableRead,
-    UpgradableReadDeadline, UpgradableReadOwned, UpgradableReadOwnedDeadline, UpgradableReadOwnedTimeout,
-    UpgradableReadTimeout, UpgradableReadUntil, Upgrade, UpgradeOwned, Write, WriteDeadline, WriteOwned,
-    WriteOwnedDeadline, WriteOwnedTimeout, WriteTimeout, WriteUntil,
+    ReadDeadline, ReadOwned, ReadOwnedDeadline, ReadOwnedTimeout, ReadOwnedUntil, ReadTimeout, ReadUntil,
+    RwLockMappedWriteGuard, RwLockPolicy, RwLockReadGuard, RwLockState, RwLockUpgradableReadGuard, RwLockWriteGuard,
+    UpgradableRead, UpgradableReadDeadline, UpgradableReadOwned, UpgradableReadOwnedDeadline,
+    UpgradableReadOwnedTimeout, UpgradableReadOwnedUntil, UpgradableReadTimeout, UpgradableReadUntil, Upgrade,
+    UpgradeDeadline, UpgradeOwned, UpgradeOwnedDeadline, UpgradeOwnedTimeout, UpgradeOwnedUntil, UpgradeTimeout,
+    UpgradeUntil, Write, WriteDeadline, WriteOwned, WriteOwnedDeadline, WriteOwnedTimeout, WriteOwnedUntil,
+    WriteTimeout, WriteUntil,
 };
-use fifolock_core::{Mutex, RwLock, TimeoutError, TryLockError};
+use fifolock_core::{Mutex, RwLock, TimeoutError, TryLockError, UpgradeError};
 use std::rc::Rc;
 
 /// Data that is Send and Sync, only Send, only Sync, and neither.
@@ -146,6 +148,18 @@ macro_rules! rows_of_two {
             UpgradableReadDeadline<'static, T, Q>:  Send if t.both() && u.send && raw,  Sync if t.both() && u.sync && raw;
             UpgradableReadOwnedTimeout<T, Q>:       Send if t.both() && u.send && raw,  Sync if t.both() && u.sync && raw;
             UpgradableReadOwnedDeadline<T, Q>:      Send if t.both() && u.send && raw,  Sync if t.both() && u.sync && raw;
+
+            LockOwnedUntil<T, P, Sleep<U>>:         Send if t.send && u.send && raw,    Sync if t.send && u.sync && raw;
+            ReadOwnedUntil<T, P, Sleep<U>>:         Send if t.both() && u.send && raw,  Sync if t.both() && u.sync && raw;
+            WriteOwnedUntil<T, P, Sleep<U>>:        Send if t.both() && u.send && raw,  Sync if t.both() && u.sync && raw;
+            UpgradableReadOwnedUntil<T, P, Sleep<U>>: Send if t.both() && u.send && raw, Sync if t.both() && u.sync && raw;
+            UpgradeUntil<'static, T, P, Sleep<U>>:  Send if t.both() && u.send && raw,  Sync if t.both() && u.sync && raw;
+            UpgradeOwnedUntil<T, P, Sleep<U>>:      Send if t.both() && u.send && raw,  Sync if t.both() && u.sync && raw;
+            UpgradeTimeout<'static, T, Q>:          Send if t.both() && u.send && raw,  Sync if t.both() && u.sync && raw;
+            UpgradeDeadline<'static, T, Q>:         Send if t.both() && u.send && raw,  Sync if t.both() && u.sync && raw;
+            UpgradeOwnedTimeout<T, Q>:              Send if t.both() && u.send && raw,  Sync if t.both() && u.sync && raw;
+            UpgradeOwnedDeadline<T, Q>:             Send if t.both() && u.send && raw,  Sync if t.both() && u.sync && raw;
+            UpgradeError<RwLockUpgradableReadGuard<'static, T, P>, U>: Send if t.both() && u.send && raw, Sync if t.both() && u.sync && raw;
         }
     };
 }
@@ -335,6 +349,16 @@ fn k5_no_lock_future_is_unpin() {
         UpgradableReadOwnedDeadline<u8, Q>,
         Upgrade<'static, u8, Std>,
         UpgradeOwned<u8, Std>,
+        LockOwnedUntil<u8, Std, Sleep<u8>>,
+        ReadOwnedUntil<u8, Std, Sleep<u8>>,
+        WriteOwnedUntil<u8, Std, Sleep<u8>>,
+        UpgradableReadOwnedUntil<u8, Std, Sleep<u8>>,
+        UpgradeUntil<'static, u8, Std, Sleep<u8>>,
+        UpgradeOwnedUntil<u8, Std, Sleep<u8>>,
+        UpgradeTimeout<'static, u8, Q>,
+        UpgradeDeadline<'static, u8, Q>,
+        UpgradeOwnedTimeout<u8, Q>,
+        UpgradeOwnedDeadline<u8, Q>,
     }
 }
 

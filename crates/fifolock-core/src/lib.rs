@@ -236,6 +236,8 @@ macro_rules! __adapter_owned {
         pub type OwnedMappedMutexGuard<$($param,)* T, U = T> = $crate::mutex::OwnedMappedMutexGuard<T, U, $platform>;
         /// The future of [`Mutex::lock_owned`].
         pub type LockOwned<$($param,)* T> = $crate::mutex::LockOwned<T, $platform>;
+        /// The future of [`Mutex::lock_owned_until`].
+        pub type LockOwnedUntil<$($param,)* T, F> = $crate::mutex::LockOwnedUntil<T, $platform, F>;
         /// The guard of [`RwLock::read_owned`].
         pub type OwnedRwLockReadGuard<$($param,)* T, U = T> = $crate::rwlock::OwnedRwLockReadGuard<T, U, $platform>;
         /// The guard of [`RwLock::upgradable_read_owned`].
@@ -246,14 +248,20 @@ macro_rules! __adapter_owned {
         pub type OwnedRwLockMappedWriteGuard<$($param,)* T, U = T> = $crate::rwlock::OwnedRwLockMappedWriteGuard<T, U, $platform>;
         /// The future of [`RwLock::read_owned`].
         pub type ReadOwned<$($param,)* T> = $crate::rwlock::ReadOwned<T, $platform>;
+        /// The future of [`RwLock::read_owned_until`].
+        pub type ReadOwnedUntil<$($param,)* T, F> = $crate::rwlock::ReadOwnedUntil<T, $platform, F>;
         /// The future of [`RwLock::upgradable_read_owned`].
         pub type UpgradableReadOwned<$($param,)* T> = $crate::rwlock::UpgradableReadOwned<T, $platform>;
+        /// The future of [`RwLock::upgradable_read_owned_until`].
+        pub type UpgradableReadOwnedUntil<$($param,)* T, F> = $crate::rwlock::UpgradableReadOwnedUntil<T, $platform, F>;
         /// The future of [`OwnedRwLockUpgradableReadGuard::upgrade`].
         pub type UpgradeOwned<$($param,)* T> = $crate::rwlock::UpgradeOwned<T, $platform>;
         /// The future of [`OwnedRwLockUpgradableReadGuard::upgrade_until`].
         pub type UpgradeOwnedUntil<$($param,)* T, F> = $crate::rwlock::UpgradeOwnedUntil<T, $platform, F>;
         /// The future of [`RwLock::write_owned`].
         pub type WriteOwned<$($param,)* T> = $crate::rwlock::WriteOwned<T, $platform>;
+        /// The future of [`RwLock::write_owned_until`].
+        pub type WriteOwnedUntil<$($param,)* T, F> = $crate::rwlock::WriteOwnedUntil<T, $platform, F>;
     };
 }
 

@@ -111,7 +111,9 @@ mod tests;
 pub use guard::{MappedMutexGuard, MutexGuard};
 #[cfg(all(feature = "alloc", target_has_atomic = "ptr"))]
 #[cfg_attr(docsrs, doc(cfg(feature = "alloc")))]
-pub use owned::{LockOwned, LockOwnedDeadline, LockOwnedTimeout, OwnedMappedMutexGuard, OwnedMutexGuard};
+pub use owned::{
+    LockOwned, LockOwnedDeadline, LockOwnedTimeout, LockOwnedUntil, OwnedMappedMutexGuard, OwnedMutexGuard,
+};
 
 use crate::acquire::Acquire;
 use crate::acquire::sealed::{Ends, Operations, keeps_nothing};
@@ -410,6 +412,75 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
         F: AsyncFnOnce(&mut T) -> O,
     {
         exclusively(Timeout::new(Locking(self), timeout), f)
+    }
+
+    /// As [`run_exclusive`](Self::run_exclusive), waiting no longer than until `deadline` for the mutex. How long `f` runs is not
+    /// limited. With one deadline several steps share a budget.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`run_exclusive`](Self::run_exclusive).
+    ///
+    /// # Errors
+    ///
+    /// As [`lock_deadline`](Self::lock_deadline). `f` has not run then.
+    ///
+    /// # Panics
+    ///
+    /// As [`lock_deadline`](Self::lock_deadline).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use fifolock_core::{Mutex, TimeoutError, platform::Timer};
+    /// async fn both<P: Timer>(first: &Mutex<u32, P>, second: &Mutex<u32, P>, by: P::Instant) -> Result<u32, TimeoutError> {
+    ///     let read = first.run_exclusive_deadline(by, async |value| *value).await?;
+    ///     second.run_exclusive_deadline(by, async |value| *value + read).await
+    /// }
+    /// ```
+    #[cfg_attr(feature = "diagnostics", track_caller)]
+    pub fn run_exclusive_deadline<F, O>(
+        &self,
+        deadline: P::Instant,
+        f: F,
+    ) -> impl Future<Output = Result<O, TimeoutError>>
+    where
+        P: Timer,
+        F: AsyncFnOnce(&mut T) -> O,
+    {
+        exclusively(Deadline::new(Locking(self), deadline), f)
+    }
+
+    /// As [`run_exclusive`](Self::run_exclusive), unless the other future is ready before the mutex is granted. It is not polled any more while
+    /// `f` runs.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`run_exclusive`](Self::run_exclusive).
+    ///
+    /// # Errors
+    ///
+    /// As [`lock_until`](Self::lock_until): the other future's output. `f` has not run then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # futures_lite::future::block_on(async {
+    /// # use fifolock_core::{Mutex, platform::Local};
+    /// let lock = Mutex::<_, Local>::new(1);
+    /// let held = lock.lock().await;
+    /// let shutdown = async { "shutting down" };
+    /// assert_eq!(lock.run_exclusive_until(shutdown, async |value| *value).await, Err("shutting down"));
+    /// # drop(held);
+    /// # });
+    /// ```
+    #[cfg_attr(feature = "diagnostics", track_caller)]
+    pub fn run_exclusive_until<U, F, O>(&self, other: U, f: F) -> impl Future<Output = Result<O, U::Output>>
+    where
+        U: Future,
+        F: AsyncFnOnce(&mut T) -> O,
+    {
+        exclusively(Until::new(Locking(self), other), f)
     }
 
     /// Locks the mutex, parking the thread until it is this thread's turn, in the same queue.

@@ -119,7 +119,7 @@ pub use guard::{RwLockMappedWriteGuard, RwLockWriteGuard};
 #[cfg_attr(docsrs, doc(cfg(feature = "alloc")))]
 pub use owned::{
     OwnedRwLockMappedWriteGuard, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, ReadOwned, ReadOwnedDeadline,
-    ReadOwnedTimeout, WriteOwned, WriteOwnedDeadline, WriteOwnedTimeout,
+    ReadOwnedTimeout, ReadOwnedUntil, WriteOwned, WriteOwnedDeadline, WriteOwnedTimeout, WriteOwnedUntil,
 };
 pub use read_guard::RwLockReadGuard;
 pub use request::{Reading, ReadingUpgradable, Upgrading, Writing};
@@ -131,7 +131,7 @@ pub use upgradable::{
 #[cfg_attr(docsrs, doc(cfg(feature = "alloc")))]
 pub use upgradable_owned::{
     OwnedRwLockUpgradableReadGuard, UpgradableReadOwned, UpgradableReadOwnedDeadline, UpgradableReadOwnedTimeout,
-    UpgradeOwned, UpgradeOwnedDeadline, UpgradeOwnedTimeout, UpgradeOwnedUntil,
+    UpgradableReadOwnedUntil, UpgradeOwned, UpgradeOwnedDeadline, UpgradeOwnedTimeout, UpgradeOwnedUntil,
 };
 
 use crate::acquire::Acquire;
@@ -595,6 +595,71 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
         shared(Timeout::new(Reading(self), timeout), f)
     }
 
+    /// As [`run_shared`](Self::run_shared), waiting no longer than until `deadline` for the lock. How long `f` runs is not
+    /// limited. With one deadline several steps share a budget.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`run_shared`](Self::run_shared).
+    ///
+    /// # Errors
+    ///
+    /// As [`read_deadline`](Self::read_deadline). `f` has not run then.
+    ///
+    /// # Panics
+    ///
+    /// As [`read_deadline`](Self::read_deadline).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use fifolock_core::{RwLock, TimeoutError, platform::Timer};
+    /// async fn both<P: Timer>(first: &RwLock<u32, P>, second: &RwLock<u32, P>, by: P::Instant) -> Result<u32, TimeoutError> {
+    ///     let read = first.run_shared_deadline(by, async |value| *value).await?;
+    ///     second.run_shared_deadline(by, async |value| *value + read).await
+    /// }
+    /// ```
+    #[cfg_attr(feature = "diagnostics", track_caller)]
+    pub fn run_shared_deadline<F, O>(&self, deadline: P::Instant, f: F) -> impl Future<Output = Result<O, TimeoutError>>
+    where
+        P: Timer,
+        F: AsyncFnOnce(&T) -> O,
+    {
+        shared(Deadline::new(Reading(self), deadline), f)
+    }
+
+    /// As [`run_shared`](Self::run_shared), unless the other future is ready before the lock is granted. It is not polled any more while
+    /// `f` runs.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`run_shared`](Self::run_shared).
+    ///
+    /// # Errors
+    ///
+    /// As [`read_until`](Self::read_until): the other future's output. `f` has not run then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # futures_lite::future::block_on(async {
+    /// # use fifolock_core::{RwLock, platform::Local};
+    /// let lock = RwLock::<_, Local>::new(1);
+    /// let held = lock.write().await;
+    /// let shutdown = async { "shutting down" };
+    /// assert_eq!(lock.run_shared_until(shutdown, async |value| *value).await, Err("shutting down"));
+    /// # drop(held);
+    /// # });
+    /// ```
+    #[cfg_attr(feature = "diagnostics", track_caller)]
+    pub fn run_shared_until<U, F, O>(&self, other: U, f: F) -> impl Future<Output = Result<O, U::Output>>
+    where
+        U: Future,
+        F: AsyncFnOnce(&T) -> O,
+    {
+        shared(Until::new(Reading(self), other), f)
+    }
+
     /// Runs `f` with the write lock, and releases it when `f`'s future is ready, fails, panics or is dropped.
     ///
     /// # Fairness
@@ -649,6 +714,75 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
         F: AsyncFnOnce(&mut T) -> O,
     {
         exclusively(Timeout::new(Writing(self), timeout), f)
+    }
+
+    /// As [`run_exclusive`](Self::run_exclusive), waiting no longer than until `deadline` for the lock. How long `f` runs is not
+    /// limited. With one deadline several steps share a budget.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`run_exclusive`](Self::run_exclusive).
+    ///
+    /// # Errors
+    ///
+    /// As [`write_deadline`](Self::write_deadline). `f` has not run then.
+    ///
+    /// # Panics
+    ///
+    /// As [`write_deadline`](Self::write_deadline).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use fifolock_core::{RwLock, TimeoutError, platform::Timer};
+    /// async fn both<P: Timer>(first: &RwLock<u32, P>, second: &RwLock<u32, P>, by: P::Instant) -> Result<u32, TimeoutError> {
+    ///     let read = first.run_exclusive_deadline(by, async |value| *value).await?;
+    ///     second.run_exclusive_deadline(by, async |value| *value + read).await
+    /// }
+    /// ```
+    #[cfg_attr(feature = "diagnostics", track_caller)]
+    pub fn run_exclusive_deadline<F, O>(
+        &self,
+        deadline: P::Instant,
+        f: F,
+    ) -> impl Future<Output = Result<O, TimeoutError>>
+    where
+        P: Timer,
+        F: AsyncFnOnce(&mut T) -> O,
+    {
+        exclusively(Deadline::new(Writing(self), deadline), f)
+    }
+
+    /// As [`run_exclusive`](Self::run_exclusive), unless the other future is ready before the lock is granted. It is not polled any more while
+    /// `f` runs.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`run_exclusive`](Self::run_exclusive).
+    ///
+    /// # Errors
+    ///
+    /// As [`write_until`](Self::write_until): the other future's output. `f` has not run then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # futures_lite::future::block_on(async {
+    /// # use fifolock_core::{RwLock, platform::Local};
+    /// let lock = RwLock::<_, Local>::new(1);
+    /// let held = lock.write().await;
+    /// let shutdown = async { "shutting down" };
+    /// assert_eq!(lock.run_exclusive_until(shutdown, async |value| *value).await, Err("shutting down"));
+    /// # drop(held);
+    /// # });
+    /// ```
+    #[cfg_attr(feature = "diagnostics", track_caller)]
+    pub fn run_exclusive_until<U, F, O>(&self, other: U, f: F) -> impl Future<Output = Result<O, U::Output>>
+    where
+        U: Future,
+        F: AsyncFnOnce(&mut T) -> O,
+    {
+        exclusively(Until::new(Writing(self), other), f)
     }
 
     /// Locks for reading, parking the thread until it may enter, in the same queue.

@@ -154,9 +154,9 @@ impl<P: TestTimer> Fixture<P> {
         Self::each(|kind, _| kind.is_exclusive(), rule);
     }
 
-    /// For every operation that has a form with another future.
+    /// For every operation, with another future as its limit.
     pub(crate) fn every_until(rule: impl Fn(&Self)) {
-        Self::each(|kind, limit| limit == Timeout && matches!(kind, Lock | Read | Write), rule);
+        Self::each(|_, limit| limit == Timeout, rule);
     }
 
     /// The operation with a limit, the time being said now.
@@ -190,26 +190,56 @@ impl<P: TestTimer> Fixture<P> {
         }
     }
 
-    /// `run_exclusive_timeout` or `run_shared_timeout`, as the kind is.
-    pub(crate) fn run<'a, F>(&'a self, timeout: Duration, f: F) -> Hidden<'a, Result<(), TimeoutError>>
+    /// `run_exclusive_…` or `run_shared_…`, as the kind is, with a limit, the time being said now.
+    pub(crate) fn run<'a, F>(&'a self, limit: Duration, f: F) -> Hidden<'a, Result<(), TimeoutError>>
     where
         F: AsyncFnOnce() + 'a,
     {
-        let timeout = P::span(timeout);
-        match self.kind {
-            Lock | LockOwned => Box::pin(self.mutex.run_exclusive_timeout(timeout, async |_| f().await)),
-            Read | ReadOwned => Box::pin(self.rwlock.run_shared_timeout(timeout, async |_| f().await)),
-            Write | WriteOwned => Box::pin(self.rwlock.run_exclusive_timeout(timeout, async |_| f().await)),
+        match self.limit {
+            Timeout => {
+                let timeout = P::span(limit);
+                match self.kind {
+                    Lock | LockOwned => Box::pin(self.mutex.run_exclusive_timeout(timeout, async |_| f().await)),
+                    Read | ReadOwned => Box::pin(self.rwlock.run_shared_timeout(timeout, async |_| f().await)),
+                    Write | WriteOwned => Box::pin(self.rwlock.run_exclusive_timeout(timeout, async |_| f().await)),
+                }
+            }
+            Deadline => {
+                let deadline = P::instant_in(limit);
+                match self.kind {
+                    Lock | LockOwned => Box::pin(self.mutex.run_exclusive_deadline(deadline, async |_| f().await)),
+                    Read | ReadOwned => Box::pin(self.rwlock.run_shared_deadline(deadline, async |_| f().await)),
+                    Write | WriteOwned => Box::pin(self.rwlock.run_exclusive_deadline(deadline, async |_| f().await)),
+                }
+            }
         }
     }
 
-    /// The operation until another future is ready; an owned kind has none.
+    /// The operation until another future is ready.
     pub(crate) fn until<'a, F: Future + 'a>(&'a self, other: F) -> Hidden<'a, Result<Guard<'a>, F::Output>> {
+        fn guard<'a, G: Held + 'a, E>(result: Result<G, E>) -> Result<Guard<'a>, E> {
+            result.map(|guard| Box::new(guard) as Guard<'a>)
+        }
         match self.kind {
-            Lock => hide(self.mutex.lock_until(other), |result| result.map(|guard| Box::new(guard) as Guard<'a>)),
-            Read => hide(self.rwlock.read_until(other), |result| result.map(|guard| Box::new(guard) as Guard<'a>)),
-            Write => hide(self.rwlock.write_until(other), |result| result.map(|guard| Box::new(guard) as Guard<'a>)),
-            LockOwned | ReadOwned | WriteOwned => unreachable!("there is no such method"),
+            Lock => hide(self.mutex.lock_until(other), guard),
+            LockOwned => hide(Arc::clone(&self.mutex).lock_owned_until(other), guard),
+            Read => hide(self.rwlock.read_until(other), guard),
+            ReadOwned => hide(Arc::clone(&self.rwlock).read_owned_until(other), guard),
+            Write => hide(self.rwlock.write_until(other), guard),
+            WriteOwned => hide(Arc::clone(&self.rwlock).write_owned_until(other), guard),
+        }
+    }
+
+    /// `run_exclusive_until` or `run_shared_until`, as the kind is.
+    pub(crate) fn run_until<'a, E, F>(&'a self, other: E, f: F) -> Hidden<'a, Result<(), E::Output>>
+    where
+        E: Future + 'a,
+        F: AsyncFnOnce() + 'a,
+    {
+        match self.kind {
+            Lock | LockOwned => Box::pin(self.mutex.run_exclusive_until(other, async |_| f().await)),
+            Read | ReadOwned => Box::pin(self.rwlock.run_shared_until(other, async |_| f().await)),
+            Write | WriteOwned => Box::pin(self.rwlock.run_exclusive_until(other, async |_| f().await)),
         }
     }
 

@@ -8,8 +8,10 @@ use crate::error::TryLockError;
 use crate::permit::{ExclusivePtr, Permit};
 use crate::platform::{Platform, Timer};
 use crate::timeout::{Deadline, Timeout};
+use crate::until::Until;
 use alloc::sync::Arc;
 use core::fmt;
+use core::future::Future;
 use core::marker::PhantomData;
 use core::ops::{Deref, DerefMut};
 
@@ -19,6 +21,8 @@ pub type LockOwned<T, P> = Acquire<Locking<Arc<Mutex<T, P>>>>;
 pub type LockOwnedTimeout<T, P> = Timeout<Locking<Arc<Mutex<T, P>>>>;
 /// The future of [`Mutex::lock_owned_deadline`].
 pub type LockOwnedDeadline<T, P> = Deadline<Locking<Arc<Mutex<T, P>>>>;
+/// The future of [`Mutex::lock_owned_until`].
+pub type LockOwnedUntil<T, P, F> = Until<Locking<Arc<Mutex<T, P>>>, F>;
 
 #[cfg_attr(docsrs, doc(cfg(feature = "alloc")))]
 impl<T: ?Sized, P: Platform> Mutex<T, P> {
@@ -102,6 +106,35 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
         P: Timer,
     {
         Deadline::new(Locking(self), deadline)
+    }
+
+    /// As [`lock_until`](Self::lock_until), with a guard that shares in the mutex and borrows nothing: both the future and the guard can go
+    /// to a spawned task.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`lock`](Self::lock).
+    ///
+    /// # Errors
+    ///
+    /// As [`lock_until`](Self::lock_until).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # futures_lite::future::block_on(async {
+    /// # use fifolock_core::{Mutex, platform::Local};
+    /// # #[allow(clippy::arc_with_non_send_sync)]
+    /// let lock = std::sync::Arc::new(Mutex::<_, Local>::new(1));
+    /// let held = lock.lock().await;
+    /// let shutdown = async { "shutting down" };
+    /// assert_eq!(lock.clone().lock_owned_until(shutdown).await.err(), Some("shutting down"));
+    /// # drop(held);
+    /// # });
+    /// ```
+    #[cfg_attr(feature = "diagnostics", track_caller)]
+    pub fn lock_owned_until<F: Future>(self: Arc<Self>, other: F) -> LockOwnedUntil<T, P, F> {
+        Until::new(Locking(self), other)
     }
 
     /// As [`blocking_lock`](Self::blocking_lock), with a guard that shares in the mutex and borrows nothing.

@@ -10,8 +10,10 @@ use crate::error::TryLockError;
 use crate::permit::{Permit, ReadPtr, WritePtr};
 use crate::platform::{Platform, Timer};
 use crate::timeout::{Deadline, Timeout};
+use crate::until::Until;
 use alloc::sync::Arc;
 use core::fmt;
+use core::future::Future;
 use core::ops::{Deref, DerefMut};
 
 /// The future of [`RwLock::read_owned`].
@@ -26,6 +28,10 @@ pub type WriteOwned<T, P> = Acquire<Writing<Arc<RwLock<T, P>>>>;
 pub type WriteOwnedTimeout<T, P> = Timeout<Writing<Arc<RwLock<T, P>>>>;
 /// The future of [`RwLock::write_owned_deadline`].
 pub type WriteOwnedDeadline<T, P> = Deadline<Writing<Arc<RwLock<T, P>>>>;
+/// The future of [`RwLock::read_owned_until`].
+pub type ReadOwnedUntil<T, P, F> = Until<Reading<Arc<RwLock<T, P>>>, F>;
+/// The future of [`RwLock::write_owned_until`].
+pub type WriteOwnedUntil<T, P, F> = Until<Writing<Arc<RwLock<T, P>>>, F>;
 
 #[cfg_attr(docsrs, doc(cfg(feature = "alloc")))]
 impl<T: ?Sized, P: Platform> RwLock<T, P> {
@@ -97,6 +103,35 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
         P: Timer,
     {
         Deadline::new(Reading(self), deadline)
+    }
+
+    /// As [`read_until`](Self::read_until), with a guard that shares in the lock and borrows nothing: both the future and the guard can go
+    /// to a spawned task.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`read`](Self::read).
+    ///
+    /// # Errors
+    ///
+    /// As [`read_until`](Self::read_until).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # futures_lite::future::block_on(async {
+    /// # use fifolock_core::{RwLock, platform::Local};
+    /// # #[allow(clippy::arc_with_non_send_sync)]
+    /// let lock = std::sync::Arc::new(RwLock::<_, Local>::new(1));
+    /// let held = lock.write().await;
+    /// let shutdown = async { "shutting down" };
+    /// assert_eq!(lock.clone().read_owned_until(shutdown).await.err(), Some("shutting down"));
+    /// # drop(held);
+    /// # });
+    /// ```
+    #[cfg_attr(feature = "diagnostics", track_caller)]
+    pub fn read_owned_until<F: Future>(self: Arc<Self>, other: F) -> ReadOwnedUntil<T, P, F> {
+        Until::new(Reading(self), other)
     }
 
     /// As [`blocking_read`](Self::blocking_read), with a guard that shares in the lock and borrows nothing.
@@ -194,6 +229,35 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
         P: Timer,
     {
         Deadline::new(Writing(self), deadline)
+    }
+
+    /// As [`write_until`](Self::write_until), with a guard that shares in the lock and borrows nothing: both the future and the guard can go
+    /// to a spawned task.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`write`](Self::write).
+    ///
+    /// # Errors
+    ///
+    /// As [`write_until`](Self::write_until).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # futures_lite::future::block_on(async {
+    /// # use fifolock_core::{RwLock, platform::Local};
+    /// # #[allow(clippy::arc_with_non_send_sync)]
+    /// let lock = std::sync::Arc::new(RwLock::<_, Local>::new(1));
+    /// let held = lock.read().await;
+    /// let shutdown = async { "shutting down" };
+    /// assert_eq!(lock.clone().write_owned_until(shutdown).await.err(), Some("shutting down"));
+    /// # drop(held);
+    /// # });
+    /// ```
+    #[cfg_attr(feature = "diagnostics", track_caller)]
+    pub fn write_owned_until<F: Future>(self: Arc<Self>, other: F) -> WriteOwnedUntil<T, P, F> {
+        Until::new(Writing(self), other)
     }
 
     /// As [`blocking_write`](Self::blocking_write), with a guard that shares in the lock and borrows nothing.

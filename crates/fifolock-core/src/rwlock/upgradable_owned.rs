@@ -24,6 +24,8 @@ pub type UpgradableReadOwnedTimeout<T, P> = Timeout<ReadingUpgradable<Arc<RwLock
 pub type UpgradableReadOwnedDeadline<T, P> = Deadline<ReadingUpgradable<Arc<RwLock<T, P>>>>;
 /// The future of [`OwnedRwLockUpgradableReadGuard::upgrade`].
 pub type UpgradeOwned<T, P> = Acquire<Upgrading<Arc<RwLock<T, P>>>>;
+/// The future of [`RwLock::upgradable_read_owned_until`].
+pub type UpgradableReadOwnedUntil<T, P, F> = Until<ReadingUpgradable<Arc<RwLock<T, P>>>, F>;
 /// The future of [`OwnedRwLockUpgradableReadGuard::upgrade_timeout`].
 pub type UpgradeOwnedTimeout<T, P> = Timeout<Upgrading<Arc<RwLock<T, P>>>>;
 /// The future of [`OwnedRwLockUpgradableReadGuard::upgrade_deadline`].
@@ -103,6 +105,35 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
         P: Timer,
     {
         Deadline::new(ReadingUpgradable(self), deadline)
+    }
+
+    /// As [`upgradable_read_until`](Self::upgradable_read_until), with a guard that shares in the lock and borrows nothing: both the future and the guard can go
+    /// to a spawned task.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`upgradable_read`](Self::upgradable_read).
+    ///
+    /// # Errors
+    ///
+    /// As [`upgradable_read_until`](Self::upgradable_read_until).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # futures_lite::future::block_on(async {
+    /// # use fifolock_core::{RwLock, platform::Local};
+    /// # #[allow(clippy::arc_with_non_send_sync)]
+    /// let lock = std::sync::Arc::new(RwLock::<_, Local>::new(1));
+    /// let held = lock.write().await;
+    /// let shutdown = async { "shutting down" };
+    /// assert_eq!(lock.clone().upgradable_read_owned_until(shutdown).await.err(), Some("shutting down"));
+    /// # drop(held);
+    /// # });
+    /// ```
+    #[cfg_attr(feature = "diagnostics", track_caller)]
+    pub fn upgradable_read_owned_until<F: Future>(self: Arc<Self>, other: F) -> UpgradableReadOwnedUntil<T, P, F> {
+        Until::new(ReadingUpgradable(self), other)
     }
 
     /// As [`blocking_upgradable_read`](Self::blocking_upgradable_read), with a guard that shares in the lock and borrows nothing.
