@@ -205,6 +205,7 @@ impl From<TimeoutError> for std::io::Error {
 /// # Examples
 ///
 /// ```
+/// # #[cfg(feature = "std")] {
 /// use fifolock_core::{RwLock, TimeoutError, platform::Std, rwlock::RwLockUpgradableReadGuard};
 /// use std::time::Duration;
 ///
@@ -219,6 +220,7 @@ impl From<TimeoutError> for std::io::Error {
 /// assert!(refresh(&cache).unwrap_err().is_elapsed());
 /// assert!(cache.try_upgradable_read().is_ok(), "the guard was dropped with the error");
 /// # drop(reader);
+/// # }
 /// ```
 pub struct UpgradeError<G, E> {
     /// The guard that was to be upgraded. It has held its share all the time: what was read through it is still so.

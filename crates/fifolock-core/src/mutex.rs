@@ -138,6 +138,7 @@ use handle::MutexHandle;
 use raw::RawMutex;
 
 /// The future of [`Mutex::lock`].
+#[doc(alias = "MutexLockFuture")]
 pub type Lock<'a, T, P> = Acquire<Locking<&'a Mutex<T, P>>>;
 /// The future of [`Mutex::lock_timeout`].
 pub type LockTimeout<'a, T, P> = Timeout<Locking<&'a Mutex<T, P>>>;
@@ -321,6 +322,7 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     /// # Panics
     ///
     /// Where the runtime's timer does: tokio's, outside of a runtime.
+    #[doc(alias("try_lock_for", "with_timeout"))]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn lock_timeout(&self, timeout: P::Duration) -> LockTimeout<'_, T, P>
@@ -349,6 +351,7 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     /// # Panics
     ///
     /// Where the runtime's timer does: tokio's, outside of a runtime.
+    #[doc(alias("try_lock_until", "with_deadline"))]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn lock_deadline(&self, deadline: P::Instant) -> LockDeadline<'_, T, P>
@@ -495,6 +498,7 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     /// # Panics
     ///
     /// If the platform says that this thread must not be blocked: [`Platform::before_blocking`].
+    #[doc(alias = "lock_blocking")]
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[track_caller]
@@ -533,6 +537,7 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     /// # drop(held);
     /// # }
     /// ```
+    #[doc(alias("try_lock_for", "try_lock_until"))]
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[track_caller]
@@ -594,7 +599,7 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     /// # }
     /// ```
     ///
-    /// The owned forms take an `Arc`, and a reference does not lead to one: use [`on_arc`](Self::on_arc) for them. Both can't
+    /// The owned forms take an `Arc`, and a reference does not lead to one: use `on_arc` for them. Both can't
     /// have one name: a type has one method of a name, and its receiver is a reference or an `Arc`.
     pub const fn on<Q>(&self) -> &Mutex<T, Q>
     where

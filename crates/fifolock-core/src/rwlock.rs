@@ -450,6 +450,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Panics
     ///
     /// Where the runtime's timer does: tokio's, outside of a runtime.
+    #[doc(alias("try_read_for", "with_timeout"))]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn read_timeout(&self, timeout: P::Duration) -> ReadTimeout<'_, T, P>
@@ -478,6 +479,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Panics
     ///
     /// Where the runtime's timer does: tokio's, outside of a runtime.
+    #[doc(alias("try_read_until", "with_deadline"))]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn read_deadline(&self, deadline: P::Instant) -> ReadDeadline<'_, T, P>
@@ -507,6 +509,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Panics
     ///
     /// As [`read_timeout`](Self::read_timeout).
+    #[doc(alias("try_write_for", "with_timeout"))]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn write_timeout(&self, timeout: P::Duration) -> WriteTimeout<'_, T, P>
@@ -536,6 +539,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Panics
     ///
     /// As [`read_deadline`](Self::read_deadline).
+    #[doc(alias("try_write_until", "with_deadline"))]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn write_deadline(&self, deadline: P::Instant) -> WriteDeadline<'_, T, P>
@@ -797,6 +801,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Panics
     ///
     /// If the platform says that this thread must not be blocked: [`Platform::before_blocking`].
+    #[doc(alias = "read_blocking")]
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[track_caller]
@@ -816,6 +821,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Panics
     ///
     /// As [`blocking_read`](Self::blocking_read).
+    #[doc(alias = "write_blocking")]
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[track_caller]
@@ -852,6 +858,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # drop(held);
     /// # }
     /// ```
+    #[doc(alias("try_read_for", "try_read_until"))]
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[track_caller]
@@ -891,6 +898,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # drop(held);
     /// # }
     /// ```
+    #[doc(alias("try_write_for", "try_write_until"))]
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[track_caller]
@@ -935,6 +943,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # drop(guard);
     /// # Ok::<(), fifolock_core::TryLockError>(())
     /// ```
+    #[doc(alias = "is_locked_exclusive")]
     pub fn is_write_locked(&self) -> bool {
         self.raw().state().writer
     }
@@ -997,7 +1006,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     }
 
     /// The same lock as one of another platform with the same raw lock: a library's lock, timed by its user's runtime.
-    /// See [`Mutex::on`](crate::Mutex::on); for the owned forms, which take an `Arc`, [`on_arc`](Self::on_arc).
+    /// See [`Mutex::on`](crate::Mutex::on); for the owned forms, which take an `Arc`, `on_arc`.
     pub const fn on<Q>(&self) -> &RwLock<T, Q>
     where
         Q: Platform<Raw = P::Raw>,

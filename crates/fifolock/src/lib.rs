@@ -50,7 +50,9 @@
 #![forbid(unsafe_code)]
 
 #[doc(inline)]
-pub use fifolock_core::{TimeoutError, TryLockError, acquire, error, mutex, platform, raw, rwlock, timeout, until};
+pub use fifolock_core::{
+    TimeoutError, TryLockError, UpgradeError, acquire, error, mutex, platform, raw, rwlock, timeout, until,
+};
 
 #[cfg(feature = "diagnostics")]
 #[cfg_attr(docsrs, doc(cfg(feature = "diagnostics")))]

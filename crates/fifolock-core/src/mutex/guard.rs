@@ -41,6 +41,7 @@ impl<'a, T: ?Sized, P: Platform> MutexGuard<'a, T, P> {
     }
 
     /// The mutex that this guard locks.
+    #[doc(alias = "source")]
     pub fn mutex(this: &Self) -> &'a Mutex<T, P> {
         this.locked.held().0
     }

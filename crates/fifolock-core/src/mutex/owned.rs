@@ -16,6 +16,7 @@ use core::marker::PhantomData;
 use core::ops::{Deref, DerefMut};
 
 /// The future of [`Mutex::lock_owned`].
+#[doc(alias("OwnedMutexLockFuture", "LockArc"))]
 pub type LockOwned<T, P> = Acquire<Locking<Arc<Mutex<T, P>>>>;
 /// The future of [`Mutex::lock_owned_timeout`].
 pub type LockOwnedTimeout<T, P> = Timeout<Locking<Arc<Mutex<T, P>>>>;
@@ -47,6 +48,7 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     /// *guard += 1;
     /// # });
     /// ```
+    #[doc(alias = "lock_arc")]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn lock_owned(self: Arc<Self>) -> LockOwned<T, P> {
@@ -58,6 +60,7 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     /// # Errors
     ///
     /// As [`try_lock`](Self::try_lock). This share in the mutex is gone then.
+    #[doc(alias = "try_lock_arc")]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn try_lock_owned(self: Arc<Self>) -> Result<OwnedMutexGuard<T, P>, TryLockError> {
@@ -77,6 +80,7 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     /// # Panics
     ///
     /// As [`lock_timeout`](Self::lock_timeout).
+    #[doc(alias = "try_lock_arc_for")]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn lock_owned_timeout(self: Arc<Self>, timeout: P::Duration) -> LockOwnedTimeout<T, P>
@@ -99,6 +103,7 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     /// # Panics
     ///
     /// As [`lock_deadline`](Self::lock_deadline).
+    #[doc(alias = "try_lock_arc_until")]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn lock_owned_deadline(self: Arc<Self>, deadline: P::Instant) -> LockOwnedDeadline<T, P>
@@ -142,6 +147,7 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     /// # Panics
     ///
     /// As [`blocking_lock`](Self::blocking_lock).
+    #[doc(alias("lock_arc_blocking", "lock_blocking_arc"))]
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[track_caller]
@@ -201,6 +207,7 @@ impl<T: ?Sized, P: Platform> MutexHandle for Arc<Mutex<T, P>> {
 /// The mutex is locked as long as this lives; it shares in the mutex.
 ///
 /// Dropping it releases the mutex as a [`MutexGuard`](super::MutexGuard) does, and then drops its `Arc`.
+#[doc(alias("MutexGuardArc", "ArcMutexGuard"))]
 #[must_use = "the mutex is released at once when the guard is not kept"]
 #[clippy::has_significant_drop]
 pub struct OwnedMutexGuard<T: ?Sized, P: Platform> {
@@ -211,6 +218,7 @@ pub struct OwnedMutexGuard<T: ?Sized, P: Platform> {
 
 impl<T: ?Sized, P: Platform> OwnedMutexGuard<T, P> {
     /// The mutex that this guard locks.
+    #[doc(alias = "source")]
     pub fn mutex(this: &Self) -> &Arc<Mutex<T, P>> {
         &this.locked.held().0
     }

@@ -160,6 +160,7 @@ impl<T: ?Sized, P: Platform> DerefMut for RwLockWriteGuard<'_, T, P> {
 ///
 /// It can't be downgraded: the part may be something that must not be shared, such as what a `Cell` in the data gives
 /// to its exclusive owner.
+#[doc(alias = "MappedRwLockWriteGuard")]
 #[must_use = "the lock is released at once when the guard is not kept"]
 #[clippy::has_significant_drop]
 pub struct RwLockMappedWriteGuard<'a, T: ?Sized, P: Platform> {

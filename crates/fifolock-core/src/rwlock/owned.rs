@@ -44,6 +44,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Cancel safety
     ///
     /// As [`read`](Self::read).
+    #[doc(alias = "read_arc")]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn read_owned(self: Arc<Self>) -> ReadOwned<T, P> {
@@ -55,6 +56,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Errors
     ///
     /// As [`try_read`](Self::try_read). This share in the lock's ownership is gone then.
+    #[doc(alias = "try_read_arc")]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn try_read_owned(self: Arc<Self>) -> Result<OwnedRwLockReadGuard<T, T, P>, TryLockError> {
@@ -74,6 +76,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Panics
     ///
     /// As [`read_timeout`](Self::read_timeout).
+    #[doc(alias = "try_read_arc_for")]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn read_owned_timeout(self: Arc<Self>, timeout: P::Duration) -> ReadOwnedTimeout<T, P>
@@ -96,6 +99,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Panics
     ///
     /// As [`read_deadline`](Self::read_deadline).
+    #[doc(alias = "try_read_arc_until")]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn read_owned_deadline(self: Arc<Self>, deadline: P::Instant) -> ReadOwnedDeadline<T, P>
@@ -154,6 +158,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// thread::spawn(move || assert_eq!(*guard, 1)).join().unwrap();
     /// # }
     /// ```
+    #[doc(alias = "read_arc_blocking")]
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[track_caller]
@@ -170,6 +175,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Cancel safety
     ///
     /// As [`write`](Self::write).
+    #[doc(alias = "write_arc")]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn write_owned(self: Arc<Self>) -> WriteOwned<T, P> {
@@ -181,6 +187,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Errors
     ///
     /// As [`try_write`](Self::try_write). This share in the lock's ownership is gone then.
+    #[doc(alias = "try_write_arc")]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn try_write_owned(self: Arc<Self>) -> Result<OwnedRwLockWriteGuard<T, P>, TryLockError> {
@@ -200,6 +207,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Panics
     ///
     /// As [`write_timeout`](Self::write_timeout).
+    #[doc(alias = "try_write_arc_for")]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn write_owned_timeout(self: Arc<Self>, timeout: P::Duration) -> WriteOwnedTimeout<T, P>
@@ -222,6 +230,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Panics
     ///
     /// As [`write_deadline`](Self::write_deadline).
+    #[doc(alias = "try_write_arc_until")]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn write_owned_deadline(self: Arc<Self>, deadline: P::Instant) -> WriteOwnedDeadline<T, P>
@@ -280,6 +289,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// thread::spawn(move || assert_eq!(*guard, 1)).join().unwrap();
     /// # }
     /// ```
+    #[doc(alias = "write_arc_blocking")]
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[track_caller]
@@ -359,6 +369,7 @@ impl<T: ?Sized, P: Platform> RwLockHandle for Arc<RwLock<T, P>> {
 ///
 /// Dropping it gives the share back as a [`RwLockReadGuard`](super::RwLockReadGuard) does, and then drops its `Arc`.
 /// With that `Arc` the data may go: the guard is `Send` and `Sync` where `T` is both, and `U` is `Sync`.
+#[doc(alias("RwLockReadGuardArc", "ArcRwLockReadGuard"))]
 #[must_use = "the lock is released at once when the guard is not kept"]
 #[clippy::has_significant_drop]
 pub struct OwnedRwLockReadGuard<T: ?Sized, U: ?Sized, P: Platform> {
@@ -423,6 +434,7 @@ impl<T: ?Sized, U: ?Sized, P: Platform> Deref for OwnedRwLockReadGuard<T, U, P> 
 /// The lock is held for writing as long as this lives; it shares in the lock's ownership.
 ///
 /// Dropping it releases the lock as a [`RwLockWriteGuard`](super::RwLockWriteGuard) does, and then drops its `Arc`.
+#[doc(alias("RwLockWriteGuardArc", "ArcRwLockWriteGuard"))]
 #[must_use = "the lock is released at once when the guard is not kept"]
 #[clippy::has_significant_drop]
 pub struct OwnedRwLockWriteGuard<T: ?Sized, P: Platform> {

@@ -14,6 +14,9 @@ use core::ops::Deref;
 /// out for ever.
 ///
 /// It is `Send` and `Sync` where the data, or the part of it, is `Sync`, as `&T` is; the raw lock must be `Sync` too.
+/// A guard for a part of the data has the same type, so neither leads back to the lock: what is to find the lock keeps a
+/// reference to it, or an owned guard, which has it.
+#[doc(alias = "MappedRwLockReadGuard")]
 #[must_use = "the lock is released at once when the guard is not kept"]
 #[clippy::has_significant_drop]
 pub struct RwLockReadGuard<'a, T: ?Sized, P: Platform> {

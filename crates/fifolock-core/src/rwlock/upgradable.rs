@@ -126,6 +126,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Panics
     ///
     /// As [`read_timeout`](Self::read_timeout).
+    #[doc(alias = "try_upgradable_read_for")]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn upgradable_read_timeout(&self, timeout: P::Duration) -> UpgradableReadTimeout<'_, T, P>
@@ -152,6 +153,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Panics
     ///
     /// As [`read_deadline`](Self::read_deadline).
+    #[doc(alias = "try_upgradable_read_until")]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn upgradable_read_deadline(&self, deadline: P::Instant) -> UpgradableReadDeadline<'_, T, P>
@@ -167,6 +169,9 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Panics
     ///
     /// As [`blocking_read`](Self::blocking_read).
+    /// Locks for upgradable reading, parking the thread until it may enter, in the same queue. As
+    /// [`blocking_read`](Self::blocking_read), it blocks a worker inside an async runtime.
+    #[doc(alias = "upgradable_read_blocking")]
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[track_caller]
@@ -203,6 +208,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # drop(held);
     /// # }
     /// ```
+    #[doc(alias("try_upgradable_read_for", "try_upgradable_read_until"))]
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[track_caller]
@@ -298,6 +304,7 @@ impl<'a, T: ?Sized, P: Platform> RwLockUpgradableReadGuard<'a, T, P> {
     ///     }
     /// }
     /// ```
+    #[doc(alias = "try_upgrade_for")]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn upgrade_timeout(this: Self, timeout: P::Duration) -> UpgradeTimeout<'a, T, P>
@@ -332,6 +339,7 @@ impl<'a, T: ?Sized, P: Platform> RwLockUpgradableReadGuard<'a, T, P> {
     ///     Ok(())
     /// }
     /// ```
+    #[doc(alias = "try_upgrade_until")]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn upgrade_deadline(this: Self, deadline: P::Instant) -> UpgradeDeadline<'a, T, P>
@@ -401,6 +409,7 @@ impl<'a, T: ?Sized, P: Platform> RwLockUpgradableReadGuard<'a, T, P> {
     /// assert_eq!(*lock.blocking_read(), 2);
     /// # }
     /// ```
+    #[doc(alias = "upgrade_blocking")]
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[track_caller]
@@ -433,6 +442,7 @@ impl<'a, T: ?Sized, P: Platform> RwLockUpgradableReadGuard<'a, T, P> {
     /// # drop(reader);
     /// # }
     /// ```
+    #[doc(alias("try_upgrade_for", "try_upgrade_until"))]
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[track_caller]

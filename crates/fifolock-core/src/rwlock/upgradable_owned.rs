@@ -44,6 +44,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Cancel safety
     ///
     /// As [`read`](Self::read).
+    #[doc(alias = "upgradable_read_arc")]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn upgradable_read_owned(self: Arc<Self>) -> UpgradableReadOwned<T, P> {
@@ -55,6 +56,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Errors
     ///
     /// As [`try_upgradable_read`](Self::try_upgradable_read). This share in the lock's ownership is gone then.
+    #[doc(alias = "try_upgradable_read_arc")]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn try_upgradable_read_owned(self: Arc<Self>) -> Result<OwnedRwLockUpgradableReadGuard<T, P>, TryLockError> {
@@ -156,6 +158,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// thread::spawn(move || assert_eq!(*guard, 1)).join().unwrap();
     /// # }
     /// ```
+    #[doc(alias = "upgradable_read_arc_blocking")]
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[track_caller]
@@ -168,6 +171,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
 ///
 /// Dropping it gives the share back as a [`RwLockUpgradableReadGuard`](super::RwLockUpgradableReadGuard) does, and then
 /// drops its `Arc`.
+#[doc(alias("RwLockUpgradableReadGuardArc", "ArcRwLockUpgradableReadGuard"))]
 #[must_use = "the lock is released at once when the guard is not kept"]
 #[clippy::has_significant_drop]
 pub struct OwnedRwLockUpgradableReadGuard<T: ?Sized, P: Platform> {
@@ -249,6 +253,7 @@ impl<T: ?Sized, P: Platform> OwnedRwLockUpgradableReadGuard<T, P> {
     ///     }
     /// }
     /// ```
+    #[doc(alias = "try_upgrade_for")]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn upgrade_timeout(this: Self, timeout: P::Duration) -> UpgradeOwnedTimeout<T, P>
@@ -284,6 +289,7 @@ impl<T: ?Sized, P: Platform> OwnedRwLockUpgradableReadGuard<T, P> {
     ///     Ok(())
     /// }
     /// ```
+    #[doc(alias = "try_upgrade_until")]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn upgrade_deadline(this: Self, deadline: P::Instant) -> UpgradeOwnedDeadline<T, P>
@@ -354,6 +360,7 @@ impl<T: ?Sized, P: Platform> OwnedRwLockUpgradableReadGuard<T, P> {
     /// assert_eq!(*lock.blocking_read(), 2);
     /// # }
     /// ```
+    #[doc(alias = "upgrade_blocking")]
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[track_caller]
@@ -386,6 +393,7 @@ impl<T: ?Sized, P: Platform> OwnedRwLockUpgradableReadGuard<T, P> {
     /// # drop(reader);
     /// # }
     /// ```
+    #[doc(alias("try_upgrade_for", "try_upgrade_until"))]
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[track_caller]
