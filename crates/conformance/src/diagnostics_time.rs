@@ -6,12 +6,14 @@ use crate::tools::clock::{PATIENCE, TestTimer};
 use core::future::pending;
 use core::time::Duration;
 use fifolock_core::error::LockKind;
+use fifolock_core::rwlock::RwLockUpgradableReadGuard;
 use fifolock_core::{Mutex, RwLock};
 use std::sync::Arc;
 
 crate::rules! { ($) diagnostics_time_rules in diagnostics_time where TestTimer:
     m9_timed_forms_name_their_callers,
     m9_a_waiter_that_timed_out_is_not_named,
+    m9_an_upgrade_that_gives_up_is_a_reader_still,
 }
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -82,6 +84,43 @@ fn m9_timed_forms_name_their_callers<P: TestTimer>() {
         run.pending();
         check(line, LockKind::Write);
         run.cancel();
+        let (run, line) = marked!(lock.run_shared_deadline(end(), async |_| pending::<()>().await));
+        let mut run = Task::new(run);
+        run.pending();
+        check(line, LockKind::Read);
+        run.cancel();
+        let (run, line) = marked!(lock.run_exclusive_until(pending::<()>(), async |_| pending::<()>().await));
+        let mut run = Task::new(run);
+        run.pending();
+        check(line, LockKind::Write);
+        run.cancel();
+        let (guard, line) = marked!(lock.blocking_write_timeout(HOUR));
+        check(line, LockKind::Write);
+        drop(guard);
+        let guard = lock.try_upgradable_read().expect("free");
+        let (upgrade, line) = marked!(RwLockUpgradableReadGuard::upgrade_deadline(guard, end()));
+        let guard = Task::new(upgrade).ready();
+        check(line, LockKind::Write);
+        drop(guard);
+        assert_empty(&lock.diagnose());
+    });
+}
+
+fn m9_an_upgrade_that_gives_up_is_a_reader_still<P: TestTimer>() {
+    P::with(|| {
+        let lock = RwLock::<_, P>::new(1);
+        let (plain, plain_line) = marked!(lock.try_read().expect("free"));
+        let (guard, line) = marked!(lock.try_upgradable_read().expect("free"));
+        let (upgrade, upgrade_line) = marked!(RwLockUpgradableReadGuard::upgrade_timeout(guard, P::span(PATIENCE)));
+        let mut upgrade = Task::queued(upgrade);
+        let named = || (holders(file!(), &lock.diagnose()), waiters(file!(), &lock.diagnose()));
+        let held = vec![(line, LockKind::UpgradableRead, false, 1), (plain_line, LockKind::Read, false, 1)];
+        assert_eq!(named(), (held.clone(), vec![(upgrade_line, LockKind::Upgrade)]));
+        P::advance(PATIENCE * 2);
+        let guard = upgrade.ready().expect_err("there is another reader").guard;
+        assert_eq!(named(), (held, vec![]));
+        drop(plain);
+        drop(RwLockUpgradableReadGuard::downgrade(guard));
         assert_empty(&lock.diagnose());
     });
 }

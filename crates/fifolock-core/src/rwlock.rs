@@ -77,7 +77,8 @@
 //! - *queued:* it is taken out. If it was the last waiting writer and readers hold the lock, the waiting readers enter.
 //! - *granted-unclaimed:* a writer passes the lock on, a reader gives its share back; the last one admits the writer.
 //!
-//! An upgrade has its share from the beginning, and gives it back in each of the three.
+//! An upgrade has its share from the beginning, and gives it back in each of the three. One with a limit that ends by itself keeps
+//! it.
 //!
 //! ## Memory ordering
 //!
