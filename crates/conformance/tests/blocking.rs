@@ -45,13 +45,13 @@ where
                 let guard = locks.rwlock.blocking_upgradable_read();
                 let outcome = RwLockUpgradableReadGuard::blocking_upgrade_timeout(guard, limit);
                 assert_eq!(outcome.is_err(), locks.rwlock.state().upgradable, "the share is there still");
-                Ok(drop(outcome?))
+                outcome.map(drop).map_err(TimeoutError::from)
             }),
             ("upgrade to write lock", |locks, limit| {
                 let guard = Arc::clone(&locks.rwlock).blocking_upgradable_read_owned();
                 let outcome = OwnedRwLockUpgradableReadGuard::blocking_upgrade_timeout(guard, limit);
                 assert_eq!(outcome.is_err(), locks.rwlock.state().upgradable, "the share is there still");
-                Ok(drop(outcome?))
+                outcome.map(drop).map_err(TimeoutError::from)
             }),
         ]
     }

@@ -151,9 +151,9 @@ fn m8_run_stores_its_captures_once() {
     const CAPTURED: usize = 1024;
     let captured = [7_u8; CAPTURED];
     let (mutex, lock) = (Mutex::new(0), RwLock::new(0));
-    let by_hand = size_of_val(&async {
-        let captured = captured;
-        let mut guard = mutex.lock().await;
+    let borrowed = &mutex;
+    let by_hand = size_of_val(&async move {
+        let mut guard = borrowed.lock().await;
         ready(()).await;
         *guard = captured[0];
     });

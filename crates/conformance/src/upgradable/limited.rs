@@ -183,7 +183,7 @@ fn u7_alone_it_is_granted_at_once<P: ManualTimer>() {
     Fixture::<P>::each(|f| {
         let mut task = Task::new(f.upgrade());
         // A lock that is there at once costs no clock.
-        let mut guard = forbid_clock(|| task.ready()).ok().expect("there is no other reader");
+        let mut guard = forbid_clock(|| task.ready()).expect("there is no other reader");
         assert_eq!(f.state(), (0, false, true, 0, 0, 0));
         **guard += 1;
         drop(guard);
@@ -273,7 +273,7 @@ fn u7_granted_in_time_is_granted<P: ManualTimer>() {
         let mut upgrade = Task::queued(f.upgrade());
         drop(plain);
         P::advance(2 * LIMIT);
-        let mut guard = upgrade.ready().ok().expect("granted, however late it is polled");
+        let mut guard = upgrade.ready().expect("granted, however late it is polled");
         **guard += 1;
         assert_eq!(f.state(), (0, false, true, 0, 0, 0));
     });
@@ -338,7 +338,7 @@ fn u7_a_grant_during_the_others_last_poll_becomes_the_share_again<P: ManualTimer
         let guard = lock.try_upgradable_read().expect("free");
         let mut upgrade = Task::queued(RwLockUpgradableReadGuard::upgrade_until(guard, other));
         let mut reader = Task::queued(lock.read());
-        let failed = upgrade.ready().err().expect("the other future's output ends the wait");
+        let failed = upgrade.ready().expect_err("the other future's output ends the wait");
         assert_eq!((failed.error, *failed.guard), ("other", 7));
         let state = lock.state();
         assert_eq!((state.readers, state.upgradable, state.writer), (2, true, false));
@@ -404,7 +404,7 @@ fn u7_it_can_be_tried_again<P: ManualTimer>() {
         let guard = f.fails(&mut upgrade);
         let mut again = Task::queued(guard.upgrade(f.how, Some(LIMIT)));
         drop(plain);
-        **again.ready().ok().expect("granted, before the writer") += 1;
+        **again.ready().expect("granted, before the writer") += 1;
         assert_eq!(writer.wakes(), 1);
         drop(writer);
         assert_eq!(*f.lock.try_read().expect("free"), 8);
@@ -435,7 +435,7 @@ fn u7_as_another_error_it_drops_the_guard<P: ManualTimer>() {
         let guard = lock.try_upgradable_read().expect("free");
         let mut failing =
             Task::new(RwLockUpgradableReadGuard::upgrade_until(guard, async { TimeoutError::InvalidTimeout }));
-        let failed = failing.ready().err().expect("there is another reader");
+        let failed = failing.ready().expect_err("there is another reader");
         let error: &dyn core::error::Error = &failed;
         assert_eq!(error.to_string(), TimeoutError::InvalidTimeout.to_string());
         assert_eq!(format!("{error:?}"), "UpgradeError { error: InvalidTimeout, .. }");
