@@ -4,6 +4,7 @@ use crate::platform::Std;
 use crate::rwlock::RwLockUpgradableReadGuard as Upgradable;
 use crate::test_tools::{Data, Woken, finish, model, poll};
 use core::pin::pin;
+use core::task::Poll;
 use loom::future::block_on;
 use loom::sync::Arc;
 use loom::thread;
@@ -62,6 +63,39 @@ fn loom_u4_cancelled_upgrade_against_a_reader_leaving() {
         assert_eq!(woken[1].count(), 1, "the writer has its turn");
         finish(writer.as_mut(), &woken[1]).add(1);
         assert_free(&lock, 1);
+    });
+}
+
+/// U7: an upgrade that gives up while the last other reader leaves has the lock or its share, and keeps nobody out.
+#[test]
+fn loom_u7_upgrade_that_gives_up_against_a_reader_leaving() {
+    model(|| {
+        let lock = lock();
+        let woken = [Woken::new(), Woken::new()];
+        let inside = lock.try_read().unwrap();
+        let shared = Arc::clone(&lock);
+        let mut polls = 0;
+        let other = core::future::poll_fn(move |_| {
+            polls += 1;
+            if polls > 1 { Poll::Ready(()) } else { Poll::Pending }
+        });
+        let mut upgrade = Box::pin(async move {
+            let guard = shared.upgradable_read().await;
+            match Upgradable::upgrade_until(guard, other).await {
+                Ok(guard) => guard.add(1),
+                Err(failed) => assert_eq!(failed.guard.read(), 0, "nobody wrote in between"),
+            }
+        });
+        assert!(poll(upgrade.as_mut(), &woken[0]).is_pending());
+        let mut reader = pin!(lock.read());
+        assert!(poll(reader.as_mut(), &woken[1]).is_pending());
+        let giver = thread::spawn(move || assert!(poll(upgrade.as_mut(), &Woken::new()).is_ready()));
+        assert_eq!(inside.read(), 0);
+        drop(inside);
+        giver.join().unwrap();
+        assert_eq!(woken[1].count(), 1, "the reader is in");
+        let value = finish(reader.as_mut(), &woken[1]).read();
+        assert_free(&lock, value);
     });
 }
 
