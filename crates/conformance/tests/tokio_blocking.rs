@@ -65,7 +65,7 @@ struct Form<P: Platform> {
     call: fn(&Locks<P>),
 }
 
-impl<P: Platform<Raw = StdLock>> Locks<P> {
+impl<P: 'static + Platform<Raw = StdLock>> Locks<P> {
     fn new() -> Self {
         Self { mutex: Arc::new(Mutex::new(0)), lock: Arc::new(RwLock::new(0)) }
     }
@@ -117,8 +117,8 @@ fn multi_thread() -> Runtime {
     Builder::new_multi_thread().worker_threads(1).enable_time().build().expect("a runtime")
 }
 
-fn panics_in_async_code<P: Platform<Raw = StdLock>>() {
-    async fn program<P: Platform<Raw = StdLock>>() {
+fn panics_in_async_code<P: 'static + Platform<Raw = StdLock>>() {
+    async fn program<P: 'static + Platform<Raw = StdLock>>() {
         Locks::<P>::new().all_panic();
         // After an await too.
         tokio::task::yield_now().await;
@@ -143,7 +143,7 @@ fn m11_a_blocking_method_panics_in_async_code() {
     panics_in_async_code::<DropIn>();
 }
 
-fn works_elsewhere<P: Platform<Raw = StdLock>>() {
+fn works_elsewhere<P: 'static + Platform<Raw = StdLock>>() {
     Locks::<P>::new().none_panics();
     for runtime in [current_thread(), multi_thread()] {
         {

@@ -72,9 +72,9 @@ impl<R: RawLock + 'static> Timer for Asks<R> {
 }
 
 /// The platforms of this test.
-trait OnTokio: Timer<Duration = Duration, Instant = Instant, Sleep = Sleep, Raw: Send + Sync> {}
+trait OnTokio: 'static + Timer<Duration = Duration, Instant = Instant, Sleep = Sleep, Raw: Send + Sync> {}
 
-impl<P: Timer<Duration = Duration, Instant = Instant, Sleep = Sleep, Raw: Send + Sync>> OnTokio for P {}
+impl<P: 'static + Timer<Duration = Duration, Instant = Instant, Sleep = Sleep, Raw: Send + Sync>> OnTokio for P {}
 
 /// A mutex and a read-write lock, and every way to acquire them.
 struct Locks<P: Platform> {
