@@ -29,6 +29,7 @@ impl<C: BorrowMut<Counts>> RwState<C> {
     /// | the write lock, an upgrade | a share | give back | other readers may be inside |
     /// | the upgradable share, which another has | a read, an upgrade | nothing | the thief would wait as before |
     /// | the write lock | an upgrade | nothing | the upgrade keeps its share |
+    /// | a read, where there is room for one reader | an upgrade | nothing | as above |
     #[inline(always)]
     pub(crate) fn theft(&self, thief: Kind, victim: Kind) -> Theft {
         match (thief, victim) {
@@ -38,6 +39,7 @@ impl<C: BorrowMut<Counts>> RwState<C> {
             (Kind::Upgradable | Kind::Write, Kind::Upgrade) | (Kind::Upgrade, Kind::Upgradable | Kind::Write) => {
                 Theft::Nothing
             }
+            (Kind::Read, Kind::Upgrade) if self.terms.max_readers() == 1 => Theft::Nothing,
             (Kind::Read | Kind::Upgradable, _) => Theft::TakeOver,
             (Kind::Write | Kind::Upgrade, _) => Theft::GiveBack,
         }
