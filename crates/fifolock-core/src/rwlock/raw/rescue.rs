@@ -139,7 +139,12 @@ impl Section<'_> {
             // SAFETY: I1: as the caller promises, and it waits again.
             self.holders.robbed(kind, unsafe { victim.place() });
             self.holders.claimed(wanted, thief.place());
-            self.admit_batch(wakers);
+            if kind.is_shared() {
+                self.admit(wakers);
+            } else {
+                // Nobody else is on the way: there was no reader.
+                self.admit_batch(wakers);
+            }
             return true;
         }
         debug_assert_eq!(theft, Theft::GiveBack, "a scan finds grants that help");
