@@ -78,8 +78,13 @@ unsafe fn look_closely(
         return Step::NeedsWaker;
     }
     let found = match Node::new(section.state.granted) {
-        // SAFETY: as the caller promises; the word says that the granted writer has not claimed.
-        Some(writer) => unsafe { section.visit_writer(thief, waiter, writer) },
+        Some(writer) => {
+            // Since the last section all readers may have gone, and this poll's cursor is alone.
+            // SAFETY: as the caller promises.
+            unsafe { section.granted_readers.stop_scan(scan) };
+            // SAFETY: as the caller promises; the word says that the granted writer has not claimed.
+            unsafe { section.visit_writer(thief, waiter, writer) }
+        }
         // SAFETY: as the caller promises.
         None => unsafe { section.scan_readers(thief, waiter, scan) },
     };
