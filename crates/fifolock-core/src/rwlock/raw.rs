@@ -183,7 +183,9 @@ impl<R: RawLock> RawRwLock<R> {
                     let state = RwState::decode(*word, unsafe { &mut *counts }, self.terms);
                     let mut section = Section { state, queue, readers, granted_readers, holders: holders.lend() };
                     let result = f(&mut section);
-                    *word = section.state.encode().with_unclaimed(!section.granted_readers.is_empty());
+                    // A scan's cursor may be alone in the set while a writer holds.
+                    let unclaimed = !section.state.writer && !section.granted_readers.is_empty();
+                    *word = section.state.encode().with_unclaimed(unclaimed);
                     result
                 })
             })
