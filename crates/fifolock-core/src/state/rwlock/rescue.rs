@@ -78,7 +78,6 @@ impl<C: BorrowMut<Counts>> RwState<C> {
         debug_assert!(seated, "`theft` makes sure that there is a share");
         self.leave(thief, ticket);
         if !victim.is_shared() && self.queues_readers_apart() {
-            self.after_writer = true;
             let _ = self.open_batch();
         }
     }
