@@ -1,8 +1,10 @@
-//! The queue without a lock: one thread, so all of a test is one section.
+//! The queue without a lock: one thread, so all of a test is one section. The rescue's part stands in [`rescue`].
 
 extern crate std;
 
-use super::granted::{LOOK_BATCH, LOOK_SECTIONS};
+#[path = "queue_tests/rescue.rs"]
+mod rescue;
+
 use super::*;
 use crate::diagnostics::Place;
 use core::task::{RawWaker, RawWakerVTable};
@@ -75,7 +77,7 @@ impl Bench {
             members: (0..members).map(|_| Member::new()).collect(),
             queue: WaitQueue::new(),
             granted: GrantedSet::new(),
-            grants: 0,
+            grants: NO_GRANTS,
         }
     }
 
@@ -130,11 +132,11 @@ impl Bench {
         unsafe { self.granted.remove(self.members[i].node()) };
     }
 
-    /// `i`, who waits, takes the grant of `robbed` over.
-    fn trade(&mut self, i: usize, robbed: usize) {
-        let robbed = self.members[robbed].node();
+    /// The thief, which waits, takes the victim's grant over.
+    fn trade(&mut self, thief: usize, victim: usize) {
+        let victim = self.members[victim].node();
         // SAFETY: one section; the tests name a member that waits, and one that is granted and in no ring.
-        unsafe { self.queue.trade(self.members[i].waiter.as_ref(), robbed) };
+        unsafe { self.queue.trade(self.members[thief].waiter.as_ref(), victim) };
     }
 
     /// A granted member waits again.
@@ -154,50 +156,22 @@ impl Bench {
         unsafe { self.members[i].waiter.ticket() }
     }
 
-    /// `i`, who waits, looks at one grant.
-    fn look_at(&mut self, i: usize, granted: usize) -> Found {
-        // SAFETY: one section; the tests name a member that waits, and one that is granted.
-        unsafe { find_granted(self.members[i].waiter.as_ref(), self.members[granted].node(), self.grants) }
-    }
-
-    /// One section in which `i`, who waits, looks for a grant of its own task.
-    fn look_in_section(&mut self, i: usize, most: usize, look: &mut Look) -> Found {
-        // SAFETY: one section; the tests name a member that waits.
-        unsafe { self.granted.find(self.members[i].waiter.as_ref(), most as u32, self.grants, look, |_| true) }
-    }
-
-    /// A poll of `i`, who waits and looks for a grant of its own task.
-    fn look(&mut self, i: usize, most: usize) -> Found {
-        self.look_and_count(i, most).1
-    }
-
-    /// The same; also in how many sections.
-    fn look_and_count(&mut self, i: usize, most: usize) -> (u32, Found) {
-        let mut look = Look::default();
-        for sections in 1..10_000 {
-            let found = self.look_in_section(i, most, &mut look);
-            if found != Found::More {
-                return (sections, found);
-            }
-        }
-        panic!("a poll would look for ever");
-    }
-
     fn number(&self, node: Node) -> usize {
         self.members.iter().position(|member| member.node() == node).expect("a member")
     }
 
-    /// The members of a ring from the head, which must be the same backwards, as far as there are any.
-    fn members_of(&self, ring: &Ring) -> Vec<usize> {
+    /// The members of a ring from the head, which must be the same backwards, as far as there are any; `None` is a cursor.
+    fn places_of(&self, ring: &Ring) -> Vec<Option<usize>> {
         let Some(head) = ring.head() else { return Vec::new() };
         let walk = |step: fn(Links) -> *const Waiter| {
             let mut walked = Vec::new();
             let mut node = head;
             loop {
-                walked.push(self.number(node));
-                assert!(walked.len() <= self.members.len(), "the ring does not close");
                 // SAFETY: linked members are alive as long as the bench.
-                let next = step(unsafe { node.waiter() }.links());
+                let waiter = unsafe { node.waiter() };
+                walked.push((!waiter.is_cursor()).then(|| self.number(node)));
+                assert!(walked.len() <= 2 * self.members.len() + 9, "the ring does not close");
+                let next = step(waiter.links());
                 node = Node(NonNull::new(next.cast_mut()).expect("linked"));
                 if node == head {
                     return walked;
@@ -212,11 +186,11 @@ impl Bench {
     }
 
     fn waiting(&self) -> Vec<usize> {
-        self.members_of(&self.queue.0)
+        self.places_of(&self.queue.0).into_iter().flatten().collect()
     }
 
     fn granted(&self) -> Vec<usize> {
-        self.members_of(&self.granted.0)
+        self.places_of(&self.granted.0).into_iter().flatten().collect()
     }
 }
 
@@ -604,32 +578,32 @@ fn an_upgrade_goes_to_the_head() {
 
 /// All lengths, all places.
 #[test]
-fn a_trade_gives_the_robbed_one_the_robbers_place() {
+fn a_trade_gives_the_victim_the_thiefs_place() {
     for len in 1..5 {
-        for robber in 1..=len {
+        for thief in 1..=len {
             let mut bench = Bench::queued(len + 1);
             assert_eq!(bench.wake_first(), 0);
-            // [1 … robber …] ^0
-            bench.trade(robber, 0);
-            // [1 … 0 …] ^robber
+            // [1 … thief …] ^0
+            bench.trade(thief, 0);
+            // [1 … 0 …] ^thief
             let mut order: Vec<_> = (1..=len).collect();
-            order[robber - 1] = 0;
+            order[thief - 1] = 0;
             assert_eq!(bench.waiting(), order);
             assert!(!bench.members[0].waiter.is_granted());
             // What belongs to the place: the ticket, and the waker.
-            assert_eq!(bench.ticket(0), robber as u32 + 100);
-            assert_eq!((bench.members[0].wakers(), bench.members[robber].wakers()), (0, 1));
-            assert!(bench.members[0].waiter.will_wake(&bench.members[robber].waker()));
+            assert_eq!(bench.ticket(0), thief as u32 + 100);
+            assert_eq!((bench.members[0].wakers(), bench.members[thief].wakers()), (0, 1));
+            assert!(bench.members[0].waiter.will_wake(&bench.members[thief].waker()));
 
             // It is granted in its turn, or leaves.
             for i in order {
                 if i == 0 && len % 2 == 0 {
                     let waker = bench.leave(0);
-                    assert!(waker.will_wake(&bench.members[robber].waker()));
+                    assert!(waker.will_wake(&bench.members[thief].waker()));
                 } else {
                     let (granted, waker) = bench.grant_first().expect("they wait");
                     assert_eq!(granted, i);
-                    let of = if i == 0 { robber } else { i };
+                    let of = if i == 0 { thief } else { i };
                     assert!(waker.will_wake(&bench.members[of].waker()));
                 }
             }
@@ -718,401 +692,4 @@ fn grant_numbers_are_odd_and_wrap_past_zero() {
     grants = u32::MAX - 4;
     let wrapped: Vec<_> = (0..4).map(|_| next_grant(&mut grants)).collect();
     assert_eq!(wrapped, [u32::MAX - 2, u32::MAX, 1, 3]);
-}
-
-/// Members of tasks by number. The first ones are granted, and in the set.
-fn bench_of(granted: &[usize], waiting: &[usize]) -> Bench {
-    let mut bench = Bench::new(0);
-    let tasks = granted.iter().chain(waiting).max().map_or(0, |last| last + 1);
-    let tasks: Vec<_> = (0..tasks).map(|_| Arc::new(Nobody)).collect();
-    for task in granted.iter().chain(waiting) {
-        bench.members.push(Member { owners: Arc::clone(&tasks[*task]), ..Member::new() });
-        bench.push(bench.members.len() - 1);
-    }
-    (0..granted.len()).for_each(|i| assert_eq!(bench.grant_first_reader(), i));
-    bench
-}
-
-/// Another one of that member's task is granted.
-fn join(bench: &mut Bench, of: usize) -> usize {
-    let joined = bench.members.len();
-    let owners = Arc::clone(&bench.members[of].owners);
-    bench.members.push(Member { owners, ..Member::new() });
-    // To the head, so that it is the next.
-    bench.push_as(joined, Kind::Upgrade);
-    assert_eq!(bench.grant_first_reader(), joined);
-    joined
-}
-
-/// How many polls it looks for until it finds something or gives up, and what.
-fn look_on(bench: &mut Bench, i: usize, most: usize) -> (usize, Option<usize>) {
-    for polls in 1..1000 {
-        match bench.look(i, most) {
-            Found::Suspect => {}
-            Found::Abandoned(node) => return (polls, Some(bench.number(node))),
-            _ => return (polls, None),
-        }
-    }
-    panic!("it would look for ever");
-}
-
-const BATCH: usize = LOOK_BATCH as usize;
-/// The most that one poll looks at.
-const MANY: usize = LOOK_SECTIONS as usize * BATCH;
-
-#[test]
-fn r_a_grant_is_suspect_first_and_then_abandoned() {
-    let mut bench = bench_of(&[0, 1], &[0]);
-    assert_eq!(bench.look_at(2, 0), Found::Suspect);
-    for _ in 0..3 {
-        let node = bench.members[0].node();
-        assert_eq!(bench.look_at(2, 0), Found::Abandoned(node));
-    }
-    // Another task's.
-    assert_eq!(bench.look_at(2, 1), Found::Nothing);
-}
-
-#[test]
-fn r_what_was_there_at_the_first_poll_is_abandoned_at_the_next() {
-    let mut bench = bench_of(&[0, 1, 0], &[0]);
-    assert_eq!(bench.look_at(3, 0), Found::Suspect);
-    // It has been polled since, and this one was granted before.
-    let node = bench.members[2].node();
-    assert_eq!(bench.look_at(3, 2), Found::Abandoned(node));
-    // This one is newer.
-    let newer = join(&mut bench, 3);
-    assert_eq!(bench.look_at(3, newer), Found::Suspect);
-    let node = bench.members[newer].node();
-    assert_eq!(bench.look_at(3, newer), Found::Abandoned(node));
-}
-
-#[test]
-fn r_grants_are_told_apart_while_their_numbers_wrap() {
-    for last in (u32::MAX - 8..=u32::MAX).step_by(2) {
-        let mut bench = bench_of(&[], &[0, 0, 0]);
-        bench.grants = last;
-        bench.grant_first_reader();
-        assert_eq!(bench.look_at(2, 0), Found::Suspect);
-        bench.grant_first_reader();
-        let nodes = [0, 1].map(|i| bench.members[i].node());
-        assert_eq!(bench.look_at(2, 0), Found::Abandoned(nodes[0]));
-        assert_eq!(bench.look_at(2, 1), Found::Suspect);
-        assert_eq!(bench.look_at(2, 1), Found::Abandoned(nodes[1]));
-    }
-}
-
-#[test]
-fn r_each_waiter_has_its_own_strike() {
-    let mut bench = bench_of(&[0], &[0, 0]);
-    assert_eq!(bench.look_at(1, 0), Found::Suspect);
-    assert_eq!(bench.look_at(2, 0), Found::Suspect);
-    let node = bench.members[0].node();
-    assert_eq!(bench.look_at(1, 0), Found::Abandoned(node));
-    assert_eq!(bench.look_at(2, 0), Found::Abandoned(node));
-}
-
-#[test]
-fn r_the_next_grant_of_the_same_waiter_starts_anew() {
-    let mut bench = bench_of(&[0], &[0]);
-    assert_eq!(bench.look_at(1, 0), Found::Suspect);
-    bench.remove(0);
-    // It is robbed, and granted before the other one again.
-    let waker = bench.members[0].waker();
-    bench.push_again(0, waker, 0);
-    drop(bench.leave(1));
-    assert_eq!(bench.grant_first_reader(), 0);
-    let looker = bench.members.len();
-    let owners = Arc::clone(&bench.members[0].owners);
-    bench.members.push(Member { owners, ..Member::new() });
-    bench.push(looker);
-    assert_eq!(bench.look_at(looker, 0), Found::Suspect);
-    bench.remove(0);
-    let (waker, last) = (bench.members[0].waker(), bench.leave(looker));
-    bench.push_again(0, waker, 0);
-    assert_eq!(bench.grant_first_reader(), 0);
-    drop(last);
-    // The number is another one: the strike of the one before says nothing.
-    assert_eq!(bench.look_at(looker, 0), Found::Suspect);
-}
-
-#[test]
-fn r_a_task_is_told_by_its_last_waker() {
-    let mut bench = bench_of(&[0], &[1]);
-    assert_eq!(bench.look_at(1, 0), Found::Nothing);
-    // The waiter has moved to the task of the grant.
-    let waker = bench.members[0].waker();
-    // SAFETY: one section, and it waits.
-    drop(unsafe { replace_waker(bench.members[1].waiter.as_ref(), waker) });
-    assert_eq!(bench.look_at(1, 0), Found::Suspect);
-}
-
-#[test]
-fn r_nobody_is_found_in_an_empty_set() {
-    let mut bench = bench_of(&[], &[0]);
-    assert_eq!(bench.look(0, 0), Found::Nothing);
-    assert_eq!(bench.look(0, 1000), Found::Nothing);
-}
-
-#[test]
-fn r_the_own_grant_is_found_wherever_it_is() {
-    let step = if cfg!(miri) { 15 } else { 1 };
-    for members in [1, 2, 31, 32, 33, 64, 65, 100] {
-        // As many shares as are granted, or many more that have been claimed.
-        for most in [members, members + 1, 5000] {
-            for own in (0..members).step_by(step) {
-                let mut granted = vec![0; members];
-                granted[own] = 1;
-                let mut bench = bench_of(&granted, &[1]);
-                let (polls, found) = look_on(&mut bench, members, most);
-                assert_eq!((polls, found), (2, Some(own)), "of {members}, {most}");
-            }
-        }
-    }
-}
-
-#[test]
-fn r_a_section_looks_at_a_bounded_number_and_the_next_one_goes_on() {
-    for own in [0, BATCH - 1, BATCH, 2 * BATCH - 1, 2 * BATCH, 3 * BATCH - 1] {
-        let mut granted = vec![0; 3 * BATCH];
-        granted[own] = 1;
-        let mut bench = bench_of(&granted, &[1]);
-        let looker = granted.len();
-        let sections = (own / BATCH + 1) as u32;
-        assert_eq!(bench.look_and_count(looker, looker), (sections, Found::Suspect));
-        // The next look begins with it.
-        let node = bench.members[own].node();
-        assert_eq!(bench.look_and_count(looker, looker), (1, Found::Abandoned(node)));
-    }
-}
-
-#[test]
-fn r_a_look_ends_if_there_is_nothing() {
-    let many = if cfg!(miri) { &[][..] } else { &[MANY - 1, MANY, MANY + 1, 2 * MANY + 5] };
-    for members in [1, 2, 31, 32, 33, 63, 64, 65, 96, 100].iter().chain(many) {
-        for most in [*members, members + 1, members + 40, 5000] {
-            let mut bench = bench_of(&vec![0; *members], &[1]);
-            for _ in 0..2 {
-                let (polls, found) = look_on(&mut bench, *members, most);
-                assert_eq!(found, None);
-                // Shares that have been claimed count when there are more than one poll looks at.
-                let most_polls = if *members <= MANY { 1 } else { most.max(*members).div_ceil(MANY) };
-                assert!(polls <= most_polls, "{polls} polls look at {members}, {most}");
-            }
-        }
-    }
-}
-
-#[test]
-fn r_members_leave_between_the_sections() {
-    let step = if cfg!(miri) { 30 } else { 3 };
-    for own in (0..100).step_by(step) {
-        for leaving in 0..4 {
-            let mut granted = vec![0; 100];
-            granted[own] = 1;
-            let mut bench = bench_of(&granted, &[1]);
-            let mut look = Look::default();
-            let mut polls = 0;
-            let found = loop {
-                match bench.look_in_section(100, 100, &mut look) {
-                    Found::More => {}
-                    Found::Suspect => {
-                        polls += 1;
-                        assert!(polls < 10, "it would look for ever");
-                        look = Look::default();
-                    }
-                    Found::Abandoned(node) => break Some(bench.number(node)),
-                    Found::Nothing => break None,
-                }
-                // The first, the last, every second, all the others.
-                let others: Vec<_> = bench.granted().into_iter().filter(|i| *i != own).collect();
-                let gone: Vec<_> = match leaving {
-                    0 => others.first().copied().into_iter().collect(),
-                    1 => others.last().copied().into_iter().collect(),
-                    2 => others.into_iter().step_by(2).collect(),
-                    _ => others,
-                };
-                gone.into_iter().for_each(|i| bench.remove(i));
-            };
-            assert_eq!(found, Some(own), "{leaving}");
-        }
-    }
-}
-
-#[test]
-fn r_a_claimed_suspect_is_forgotten() {
-    let mut granted = vec![0; 40];
-    granted[35] = 1;
-    let mut bench = bench_of(&granted, &[1]);
-    assert_eq!(bench.look(40, 40), Found::Suspect);
-    bench.remove(35);
-    assert_eq!(look_on(&mut bench, 40, 39), (1, None));
-}
-
-#[test]
-fn r_several_of_one_task_are_found_one_after_the_other() {
-    for own in [[0, 1], [0, 99], [40, 41], [40, 80], [98, 99]] {
-        let mut granted = vec![0; 100];
-        own.iter().for_each(|i| granted[*i] = 1);
-        let mut bench = bench_of(&granted, &[1]);
-        let mut left = own.to_vec();
-        while !left.is_empty() {
-            let (polls, found) = look_on(&mut bench, 100, 98 + left.len());
-            let found = found.expect("there is one");
-            assert!(polls <= 2, "{polls} polls");
-            assert!(left.contains(&found));
-            left.retain(|i| *i != found);
-            bench.remove(found);
-        }
-        assert_eq!(look_on(&mut bench, 100, 98).1, None);
-    }
-}
-
-/// Several look in turn, by whole polls or section by section, until each has found something or nothing.
-fn look_in_turn(bench: &mut Bench, lookers: &[usize], most: usize, by_section: bool) -> Vec<Option<usize>> {
-    let mut found = vec![None; lookers.len()];
-    let mut open = vec![true; lookers.len()];
-    let mut looks: Vec<_> = lookers.iter().map(|_| Look::default()).collect();
-    for _ in 0..1000 {
-        for (n, looker) in lookers.iter().enumerate() {
-            if !open[n] {
-                continue;
-            }
-            let seen = if by_section {
-                bench.look_in_section(*looker, most, &mut looks[n])
-            } else {
-                bench.look(*looker, most)
-            };
-            match seen {
-                Found::More => {}
-                Found::Suspect => looks[n] = Look::default(),
-                Found::Nothing => open[n] = false,
-                Found::Abandoned(node) => {
-                    found[n] = Some(bench.number(node));
-                    open[n] = false;
-                }
-            }
-        }
-        if open.iter().all(|open| !open) {
-            return found;
-        }
-    }
-    panic!("they would look for ever");
-}
-
-/// The looks of others move the place where a look goes on.
-#[test]
-fn r_two_tasks_that_look_in_turn_find_their_own() {
-    let mut granted = vec![0; 2 * BATCH];
-    granted[BATCH + 5] = 1;
-    granted[5] = 2;
-    let mut bench = bench_of(&granted, &[1, 2]);
-    let found = look_in_turn(&mut bench, &[2 * BATCH, 2 * BATCH + 1], 2 * BATCH, false);
-    assert_eq!(found, [Some(BATCH + 5), Some(5)]);
-}
-
-/// On two threads, between each other's sections.
-#[test]
-fn r_two_tasks_that_look_at_the_same_time_find_their_own() {
-    for members in [2 * BATCH, 3 * BATCH] {
-        let mut granted = vec![0; members];
-        granted[BATCH + 5] = 1;
-        granted[5] = 2;
-        let mut bench = bench_of(&granted, &[1, 2]);
-        let found = look_in_turn(&mut bench, &[members, members + 1], members, true);
-        assert_eq!(found, [Some(BATCH + 5), Some(5)], "of {members}");
-    }
-}
-
-/// Each meets its other grant first.
-#[test]
-fn r_two_tasks_with_two_grants_each_find_one() {
-    for by_section in [false, true] {
-        let mut bench = bench_of(&[1, 2, 1, 2], &[1, 2]);
-        let found = look_in_turn(&mut bench, &[4, 5], 4, by_section);
-        assert!(found[0].is_some_and(|i| [0, 2].contains(&i)), "{found:?}");
-        assert!(found[1].is_some_and(|i| [1, 3].contains(&i)), "{found:?}");
-    }
-}
-
-/// Its wake has come together with the wake for the next look.
-#[test]
-fn r_a_grant_that_comes_between_two_looks_is_found() {
-    let mut bench = bench_of(&[0; BATCH + 1], &[1]);
-    let looker = BATCH + 1;
-    assert_eq!(bench.look(looker, BATCH + 1), Found::Nothing);
-    let joined = join(&mut bench, looker);
-    assert_eq!(look_on(&mut bench, looker, BATCH + 2).1, Some(joined));
-}
-
-/// All go, and others come, between two sections.
-#[test]
-fn r_a_look_begins_anew_after_all_have_claimed() {
-    let mut bench = bench_of(&[0; 2 * BATCH], &[0, 1]);
-    let looker = 2 * BATCH + 1;
-    let mut look = Look::default();
-    assert_eq!(bench.look_in_section(looker, 2 * BATCH, &mut look), Found::More);
-    (0..2 * BATCH).for_each(|i| bench.remove(i));
-    (0..BATCH).for_each(|_| {
-        join(&mut bench, 2 * BATCH);
-    });
-    let own = join(&mut bench, looker);
-    assert_eq!(bench.look_in_section(looker, BATCH + 1, &mut look), Found::More);
-    assert_eq!(bench.look_in_section(looker, BATCH + 1, &mut look), Found::Suspect);
-    assert_eq!(look_on(&mut bench, looker, BATCH + 1).1, Some(own));
-}
-
-/// Others that look or leave all the time don't keep a poll from ending: its task is woken to look again.
-#[test]
-fn r_a_look_that_is_always_disturbed_ends() {
-    let mut bench = bench_of(&[0; 3 * BATCH], &[1, 2]);
-    let lookers = [3 * BATCH, 3 * BATCH + 1];
-    let mut look = Look::default();
-    for sections in 0.. {
-        assert!(sections < 100, "it looks for ever");
-        if bench.look_in_section(lookers[0], 3 * BATCH, &mut look) == Found::Suspect {
-            break;
-        }
-        let _ = bench.look_in_section(lookers[1], 3 * BATCH, &mut Look::default());
-    }
-}
-
-/// More than one poll looks at: each poll goes on behind the last one.
-#[test]
-#[cfg_attr(miri, ignore = "too many")]
-fn r_a_poll_looks_at_a_bounded_number_and_the_next_one_goes_on() {
-    for own in [0, MANY - 1, MANY, MANY + 40, 2 * MANY] {
-        let mut granted = vec![0; 2 * MANY + 1];
-        granted[own] = 1;
-        let mut bench = bench_of(&granted, &[1]);
-        let looker = granted.len();
-        // In the first poll it is suspect; what a later poll comes to was there at the first.
-        assert_eq!(look_on(&mut bench, looker, looker), ((own / MANY + 1).max(2), Some(own)));
-    }
-}
-
-/// Its wake has come together with the wake to look on.
-#[test]
-#[cfg_attr(miri, ignore = "too many")]
-fn r_a_grant_that_comes_between_the_polls_of_a_look_is_found() {
-    let mut bench = bench_of(&[0; MANY + 1], &[1]);
-    let looker = MANY + 1;
-    assert_eq!(bench.look(looker, MANY + 1), Found::Suspect);
-    let joined = join(&mut bench, looker);
-    assert_eq!(look_on(&mut bench, looker, MANY + 2).1, Some(joined));
-}
-
-/// The rest of a look that was cut off is not the measure of the next one.
-#[test]
-#[cfg_attr(miri, ignore = "too many")]
-fn r_the_rest_of_a_look_is_forgotten_after_all_have_claimed() {
-    let mut bench = bench_of(&[0; MANY + 1], &[0, 1]);
-    let looker = MANY + 2;
-    assert_eq!(bench.look(looker, MANY + 1), Found::Suspect);
-    (0..=MANY).for_each(|i| bench.remove(i));
-    assert_eq!(bench.look(looker, 0), Found::Nothing);
-    (0..BATCH).for_each(|_| {
-        join(&mut bench, MANY + 1);
-    });
-    let own = join(&mut bench, looker);
-    assert_eq!(look_on(&mut bench, looker, BATCH + 1).1, Some(own));
 }

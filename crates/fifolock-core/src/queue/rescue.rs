@@ -129,7 +129,7 @@ impl Scan {
     }
 
     #[inline(always)]
-    fn cursor(self: Pin<&Self>) -> Node {
+    pub(super) fn cursor(self: Pin<&Self>) -> Node {
         // SAFETY: the address of a cell is not null.
         Node(unsafe { NonNull::new_unchecked(self.get_ref().cursor.get().cast()) })
     }
