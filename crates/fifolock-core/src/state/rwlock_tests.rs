@@ -4,7 +4,7 @@
 //! |---|---|
 //! | this one | the harness; W1 to W9; words |
 //! | [`policies`] | the other policies; upgradable readers |
-//! | [`rescue`] | who takes a grant over from whom |
+//! | [`rescue`] | which theft helps, and what it counts |
 //! | [`model`] | all their sequences, against a naive model |
 
 extern crate std;
@@ -20,7 +20,7 @@ mod policies;
 #[path = "rwlock_tests/rescue.rs"]
 mod rescue;
 
-use Kind::{Read, ReadInLine, Upgradable, Upgrade, Write};
+use Kind::{Read, Upgradable, Upgrade, Write};
 use RwLockPolicy::{PhaseFair, TaskFair, WriterPreferring};
 
 /// Some waiter's address, which nobody follows.
@@ -28,12 +28,20 @@ const WAITER: *mut Waiter = ptr::without_provenance_mut(0x1000);
 
 const POLICIES: [RwLockPolicy; 3] = [WriterPreferring, TaskFair, PhaseFair];
 
+/// A waiter of the queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Queued {
+    kind: Kind,
+    ticket: u32,
+    /// Its grant was stolen, and it has not been polled since.
+    robbed: bool,
+}
+
 /// A state with its queues, moved as the lock's sections move it.
 #[derive(Clone, Debug)]
 struct Machine {
     state: RwState,
-    /// What they wait for, and their tickets.
-    queue: Vec<(Kind, u32)>,
+    queue: Vec<Queued>,
     /// The tickets of the readers that queue apart.
     readers: Vec<u32>,
     /// How many one section may grant.
@@ -55,7 +63,16 @@ impl Machine {
     }
 
     fn first(&self) -> Option<Kind> {
-        self.queue.first().map(|(kind, _)| *kind)
+        self.queue.first().map(|first| first.kind)
+    }
+
+    fn is_first_robbed(&self) -> bool {
+        self.queue.first().is_some_and(|first| first.robbed)
+    }
+
+    /// What the queue waits for, from the head on.
+    fn kinds(&self) -> Vec<Kind> {
+        self.queue.iter().map(|queued| queued.kind).collect()
     }
 
     /// The end of a section: what has no place in the word or in the counts is forgotten.
@@ -75,17 +92,17 @@ impl Machine {
         let entered = self.try_enter(kind);
         if !entered {
             let ticket = self.state.enqueue(kind).unwrap();
-            self.push(kind, ticket);
+            self.push(Queued { kind, ticket, robbed: false });
             self.end();
         }
         entered
     }
 
-    fn push(&mut self, kind: Kind, ticket: u32) {
-        match kind {
-            Read if self.state.queues_readers_apart() => self.readers.push(ticket),
-            Upgrade => self.queue.insert(0, (kind, ticket)),
-            _ => self.queue.push((kind, ticket)),
+    fn push(&mut self, queued: Queued) {
+        match queued.kind {
+            Read if self.state.queues_readers_apart() => self.readers.push(queued.ticket),
+            Upgrade => self.queue.insert(0, queued),
+            _ => self.queue.push(queued),
         }
     }
 
@@ -94,9 +111,9 @@ impl Machine {
         if kind == Read && self.state.queues_readers_apart() {
             return self.readers.remove(n);
         }
-        let (queued, ticket) = self.queue.remove(n);
-        assert_eq!(queued, kind);
-        ticket
+        let queued = self.queue.remove(n);
+        assert_eq!(queued.kind, kind);
+        queued.ticket
     }
 
     /// A section in which somebody gives something up. Returns whom it has granted.
@@ -119,9 +136,25 @@ impl Machine {
     /// Who was on the way has come to the next section.
     fn go_on(&mut self) -> Vec<Kind> {
         assert!(self.on_the_way);
-        let (granted, more) = self.admit_chunk();
+        let (granted, more) = if self.state.queues_readers_apart() { self.admit_chunk() } else { self.admit_run() };
         self.on_the_way = more;
         granted
+    }
+
+    /// A task-fair run of readers goes on, past an upgrade that has come since.
+    fn admit_run(&mut self) -> (Vec<Kind>, bool) {
+        let aside = (self.state.go_on() && self.first() == Some(Upgrade)).then(|| self.queue.remove(0));
+        let (mut granted, mut more) = self.admit_up_to(self.chunk);
+        if let Some(upgrade) = aside {
+            self.queue.insert(0, upgrade);
+            if !more {
+                let rest;
+                (rest, more) = self.admit_up_to(self.chunk - granted.len());
+                granted.extend(rest);
+            }
+        }
+        self.end();
+        (granted, more)
     }
 
     fn go_on_to_the_end(&mut self) -> Vec<Kind> {
@@ -134,34 +167,43 @@ impl Machine {
     }
 
     fn admit_chunk(&mut self) -> (Vec<Kind>, bool) {
+        let admitted = self.admit_up_to(self.chunk);
+        self.end();
+        admitted
+    }
+
+    fn admit_up_to(&mut self, chunk: usize) -> (Vec<Kind>, bool) {
         let mut granted = Vec::new();
-        let more = loop {
-            let room = self.chunk - granted.len();
-            if room == 0 {
-                let mut next = self.state;
-                break next.admit(self.first()) != Admit::Nobody;
-            }
-            match self.state.admit(self.first()) {
-                Admit::Nobody => break false,
+        while granted.len() < chunk {
+            match self.state.admit(self.first(), || self.queue.first().is_some_and(|first| first.robbed)) {
+                Admit::Nobody => return (granted, false),
                 Admit::First(kind) => {
-                    let (first, _) = self.queue.remove(0);
-                    assert_eq!(first, kind);
+                    let first = self.queue.remove(0);
+                    assert_eq!(first.kind, kind);
                     granted.push(kind);
                     if !kind.is_shared() {
                         self.state.granted = WAITER;
-                        break false;
+                        return (granted, false);
                     }
                 }
                 Admit::Reader => {
+                    let room = chunk - granted.len();
                     let more = self.state.take_shares(u32::try_from(room - 1).unwrap_or(u32::MAX));
                     let marked = 1 + more as usize;
                     self.readers.drain(..marked);
                     granted.extend([Read].repeat(marked));
                 }
             }
-        };
-        self.end();
-        (granted, more)
+        }
+        let mut next = self.state;
+        let more = next.admit(self.first(), || self.is_first_robbed());
+        if let Admit::First(kind) = more
+            && kind.is_shared()
+            && !self.state.queues_readers_apart()
+        {
+            self.state.hold_open();
+        }
+        (granted, more != Admit::Nobody)
     }
 
     fn release(&mut self, kind: Kind) -> Vec<Kind> {
@@ -187,41 +229,51 @@ impl Machine {
         self.section(|state| state.leave(kind, ticket))
     }
 
-    /// The `n`th of its queue stands in line, and is polled.
-    fn leave_line(&mut self, n: usize) -> Vec<Kind> {
-        self.remove(ReadInLine, n);
-        self.readers.push(self.state.leave_line().expect("there are few"));
-        self.admit()
+    /// The `n`th of the queue, which was robbed, is polled.
+    fn prove_alive(&mut self, n: usize) {
+        assert!(core::mem::take(&mut self.queue[n].robbed));
     }
 
-    /// The `n`th of its queue takes a grant over. Returns whom the section has granted besides.
-    fn rob(&mut self, robber: Kind, n: usize, robbed: Kind) -> (Rob, Vec<Kind>) {
-        let apart = robber == Read && self.state.queues_readers_apart();
-        let ticket = if apart { self.readers[n] } else { self.queue[n].1 };
+    /// The `n`th of its queue steals a grant. Returns whom the section has granted besides.
+    fn steal(&mut self, thief: Kind, n: usize, victim: Kind) -> (Theft, Vec<Kind>) {
+        let apart = thief == Read && self.state.queues_readers_apart();
+        let ticket = if apart { self.readers[n] } else { self.queue[n].ticket };
         let before = self.state;
-        let rob = self.state.rob(robber, ticket, robbed);
+        let theft = self.state.theft(thief, victim);
+        assert_eq!(self.state, before, "only a look");
         let mut granted = Vec::new();
-        match rob {
-            Rob::Nothing => assert_eq!(self.state, before, "nothing was done"),
-            Rob::Trade => {
-                assert_eq!(self.state, before, "they only change places");
-                if !robbed.is_shared() {
-                    // A claim in the same step.
-                    self.state.granted = ptr::null_mut();
+        match theft {
+            Theft::Nothing => {}
+            Theft::Trade => {
+                // A claim in the same step.
+                if !victim.is_shared() {
+                    self.state.claim_writer();
                 }
                 self.end();
+                if !apart {
+                    self.queue[n].robbed = true;
+                }
             }
-            Rob::TakeOver(ticket) => {
-                self.remove(robber, n);
-                self.push(robbed, ticket);
-                granted = self.admit();
+            Theft::TakeOver => {
+                let queued = Queued { kind: victim, ticket: self.state.rob(victim), robbed: true };
+                self.state.take_over(thief, ticket, victim);
+                self.remove(thief, n);
+                self.push(queued);
+                if victim.is_shared() {
+                    granted = self.admit();
+                } else {
+                    let more;
+                    (granted, more) = self.admit_chunk();
+                    self.on_the_way |= more;
+                }
             }
-            Rob::GiveBack(kind, ticket) => {
-                self.push(kind, ticket);
+            Theft::GiveBack => {
+                let queued = Queued { kind: victim, ticket: self.state.rob(victim), robbed: true };
+                self.push(queued);
                 granted = self.admit();
             }
         }
-        (rob, granted)
+        (theft, granted)
     }
 
     fn summary(&self) -> (u32, bool, u32, u32, u32) {
@@ -281,24 +333,32 @@ fn check(machine: &Machine) {
     assert!(state.granted.is_null() || state.writer, "granted without being the owner: {machine:?}");
     assert!(state.readers <= state.terms.max_readers(), "R2 (room): {machine:?}");
     let mut next = *state;
-    if next.admit(machine.first()) == Admit::Nobody {
+    if next.admit(machine.first(), || machine.is_first_robbed()) == Admit::Nobody {
         assert_eq!(next, *state, "nobody is admitted, and nothing changes");
     } else {
         assert!(on_the_way, "R3 (settled): {machine:?}");
     }
     assert!(counts.reserved <= counts.window, "R4 (batch): {machine:?}");
     assert!(counts.reserved <= state.readers, "reserved shares are readers: {machine:?}");
-    let (window, behind) = readers.split_at(counts.window as usize);
+    let apart = state.queues_readers_apart();
+    let held_open = if apart { 0 } else { counts.reserved };
+    if !apart {
+        // A run of readers that goes on in another section.
+        assert!(counts.reserved <= 1 && counts.window == counts.reserved, "R4 (batch): {machine:?}");
+        assert!(held_open == 0 || *on_the_way, "nobody would close it: {machine:?}");
+    }
+    let (window, behind) = readers.split_at((counts.window - held_open) as usize);
     assert!(window.iter().all(|ticket| *ticket != counts.ticket), "R4 (batch): {machine:?}");
     assert!(behind.iter().all(|ticket| *ticket == counts.ticket), "R4 (batch): {machine:?}");
     assert!(!state.upgradable || state.readers > 0, "R5 (one upgradable): {machine:?}");
 
-    let waiting = |kinds: &[Kind]| queue.iter().filter(|(kind, _)| kinds.contains(kind)).count() as u32;
+    let waiting = |kinds: &[Kind]| queue.iter().filter(|queued| kinds.contains(&queued.kind)).count() as u32;
     let queued_readers = readers.len() as u32 + waiting(&[Read]);
-    assert_eq!(counts.waiting_readers + counts.reserved, queued_readers, "{machine:?}");
-    assert_eq!(counts.waiting_upgradable, waiting(&[Upgradable, ReadInLine]), "{machine:?}");
+    assert_eq!(counts.waiting_readers + counts.reserved - held_open, queued_readers, "{machine:?}");
+    assert_eq!(state.readers(), state.readers - held_open, "{machine:?}");
+    assert_eq!(counts.waiting_upgradable, waiting(&[Upgradable]), "{machine:?}");
     assert_eq!(counts.waiting_writers, waiting(&[Write, Upgrade]), "{machine:?}");
-    if let Some(upgrade) = queue.iter().position(|(kind, _)| *kind == Upgrade) {
+    if let Some(upgrade) = queue.iter().position(|queued| queued.kind == Upgrade) {
         assert!(upgrade == 0 && waiting(&[Upgrade]) == 1, "one upgrade, at the head: {machine:?}");
         assert!(state.upgradable && !state.writer, "it has its share still: {machine:?}");
     }
@@ -306,7 +366,7 @@ fn check(machine: &Machine) {
     let word = state.encode();
     assert_eq!(word.bits() & Word::BUSY_BIT, 0, "the busy bit is the raw lock's");
     assert_eq!(RwState::decode(word, counts, state.terms), *state, "encoded and decoded");
-    let queued = !queue.is_empty() || !readers.is_empty();
+    let queued = !queue.is_empty() || !readers.is_empty() || held_open > 0;
     assert_eq!(word.has_queued(), queued, "shortcuts are open exactly if nobody is queued");
     let free = (state.readers, state.writer, queued) == (0, false, false);
     assert_eq!(word == Word::INIT, free, "free is the word of a new lock");
@@ -619,7 +679,7 @@ fn w7_no_count_passes_the_documented_maximum() {
     let mut machine = held(max);
     machine.state.counts.waiting_readers = u32::MAX;
     machine.state.release(Write);
-    assert_eq!(machine.state.admit(None), Admit::Reader);
+    assert_eq!(machine.state.admit(None, || false), Admit::Reader);
     assert_eq!(machine.summary(), (max, false, u32::MAX - max, 0, max - 1));
     machine.end();
     assert!(machine.state.encode().has_queued());

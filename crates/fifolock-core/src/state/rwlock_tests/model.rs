@@ -7,8 +7,8 @@ use std::vec;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Name {
     Somebody,
-    Robber,
-    Robbed,
+    Thief,
+    Victim,
 }
 
 /// Who waits.
@@ -16,6 +16,8 @@ pub(super) enum Name {
 pub(super) struct Waiting {
     pub(super) kind: Kind,
     pub(super) name: Name,
+    /// Its grant was stolen, and it has not been polled since. Of readers that queue apart nobody asks.
+    robbed: bool,
     /// It was there when the last batch was let in, some of which is still unmarked.
     in_batch: bool,
 }
@@ -44,13 +46,15 @@ pub(super) struct Model {
     pub(super) inside: Vec<Inside>,
     /// Shares promised to the batch.
     pub(super) promised: usize,
+    /// Task-fair: a run of readers goes on in another section, and its next place is kept.
+    run_open: bool,
     /// All who wait, in order of arrival; an upgrade has come before everybody.
     pub(super) line: Vec<Waiting>,
 }
 
 impl Model {
     fn new(policy: RwLockPolicy, max: usize) -> Self {
-        Self { policy, max, owner: Owner::Nobody, inside: Vec::new(), promised: 0, line: Vec::new() }
+        Self { policy, max, owner: Owner::Nobody, inside: Vec::new(), promised: 0, run_open: false, line: Vec::new() }
     }
 
     fn readers_apart(&self) -> bool {
@@ -58,7 +62,7 @@ impl Model {
     }
 
     fn shares(&self) -> usize {
-        self.inside.len() + self.promised
+        self.inside.len() + self.promised + usize::from(self.run_open)
     }
 
     fn count(&self, kind: Kind) -> usize {
@@ -78,7 +82,7 @@ impl Model {
         let room = self.shares() < self.max;
         self.owner == Owner::Nobody
             && match kind {
-                Read | ReadInLine => room,
+                Read => room,
                 Upgradable => room && self.count_inside(Upgradable) == 0,
                 Write => self.shares() == 0,
                 Upgrade => self.shares() == 1,
@@ -94,19 +98,18 @@ impl Model {
             (Read | Upgradable, Read) => self.promised == self.count(Read),
             // Nor one that could not enter now.
             (Read, Upgradable) => !self.fits(Upgradable),
-            // It stands behind an upgradable one, which waits for another.
-            (Read, ReadInLine) => self.count_inside(Upgradable) > 0,
             _ => false,
         }
     }
 
     fn may_enter(&self, newcomer: Kind) -> bool {
-        self.fits(newcomer) && self.line.iter().all(|waiting| self.may_pass(newcomer, waiting.kind))
+        let passes_run = !self.run_open || newcomer == Upgrade;
+        self.fits(newcomer) && passes_run && self.line.iter().all(|waiting| self.may_pass(newcomer, waiting.kind))
     }
 
     fn occupy(&mut self, kind: Kind, name: Name, owner: Owner) {
         match kind {
-            Read | Upgradable | ReadInLine => self.inside.push(Inside { kind: once_inside(kind), name }),
+            Read | Upgradable => self.inside.push(Inside { kind, name }),
             Write => self.owner = owner,
             Upgrade => {
                 let share = self.inside.pop();
@@ -116,9 +119,25 @@ impl Model {
         }
     }
 
-    fn queue(&mut self, kind: Kind, name: Name) {
+    fn queue(&mut self, kind: Kind, name: Name, robbed: bool) {
         let at = if kind == Upgrade { 0 } else { self.line.len() };
-        self.line.insert(at, Waiting { kind, name, in_batch: false });
+        let robbed = robbed && !(kind == Read && self.readers_apart());
+        self.line.insert(at, Waiting { kind, name, robbed, in_batch: false });
+    }
+
+    /// The first of those that are served one by one, by its place in the line.
+    fn head(&self) -> Option<usize> {
+        self.line.iter().position(|waiting| waiting.kind != Read || !self.readers_apart())
+    }
+
+    /// After a writer: whether it is the readers' turn.
+    fn is_turn_of_readers(&self) -> bool {
+        match self.policy {
+            TaskFair => false,
+            PhaseFair => true,
+            // R7: a task could pass the readers by again and again.
+            WriterPreferring => self.head().is_some_and(|head| self.line[head].robbed),
+        }
     }
 
     /// One of this kind gives its share up.
@@ -156,10 +175,13 @@ impl Model {
         }
     }
 
-    /// Lets one more in.
-    fn admit(&mut self) -> Option<Kind> {
+    /// Lets one more in; whether a writer has left in this section, and the first of the line that is let in.
+    fn admit(&mut self, after_writer: bool, first: usize) -> Option<Kind> {
+        if self.promised == 0 && after_writer && self.is_turn_of_readers() {
+            self.promise();
+        }
         if self.promised == 0 {
-            let next = self.line.iter().position(|waiting| waiting.kind != Read || !self.readers_apart());
+            let next = self.head().map(|head| head.max(first)).filter(|next| *next < self.line.len());
             if let Some(next) = next
                 && self.fits(self.line[next].kind)
             {
@@ -182,27 +204,47 @@ impl Model {
     }
 
     /// As many as one section may let in.
-    fn admit_chunk(&mut self, chunk: usize) -> Vec<Kind> {
+    fn admit_chunk(&mut self, chunk: usize, after_writer: bool) -> Vec<Kind> {
+        self.admit_from(chunk, after_writer, 0)
+    }
+
+    fn admit_from(&mut self, chunk: usize, after_writer: bool, first: usize) -> Vec<Kind> {
         let mut granted: Vec<Kind> = Vec::new();
         while granted.len() < chunk && granted.last().is_none_or(|last| last.is_shared()) {
-            let Some(kind) = self.admit() else { break };
+            let Some(kind) = self.admit(after_writer, first) else { return granted };
             granted.push(kind);
+        }
+        // P3: nobody gets between the readers of a run.
+        let next = self.line.get(first).map(|next| next.kind);
+        let goes_on = !self.readers_apart() && next.is_some_and(|next| next.is_shared() && self.fits(next));
+        if granted.len() == chunk && goes_on {
+            self.run_open = true;
+        }
+        granted
+    }
+
+    /// Who was on the way goes on. P3: an upgrade that has come since the run began does not end the run.
+    fn go_on(&mut self, chunk: usize) -> Vec<Kind> {
+        let in_a_run = core::mem::take(&mut self.run_open);
+        let upgrade = self.line.first().is_some_and(|first| first.kind == Upgrade);
+        if !(in_a_run && upgrade) {
+            return self.admit_chunk(chunk, false);
+        }
+        let mut granted = self.admit_from(chunk, false, 1);
+        if !self.run_open {
+            granted.extend(self.admit_chunk(chunk - granted.len(), false));
         }
         granted
     }
 
     /// Somebody has given something up. While a batch is marked readers may join it; who is on the way lets others in.
-    fn admit_others(&mut self, chunk: usize) -> Vec<Kind> {
-        if self.promised == 0 || self.promise_if_no_writer_waits() { self.admit_chunk(chunk) } else { Vec::new() }
-    }
-
-    /// A writer's turn is over: under the phase-fair policy the readers' begins.
-    fn end_turn(&mut self, chunk: usize) -> Vec<Kind> {
-        if self.policy == PhaseFair {
-            self.promise();
-            return self.admit_chunk(chunk);
+    fn admit_others(&mut self, chunk: usize, after_writer: bool) -> Vec<Kind> {
+        let nobody_on_the_way = self.promised == 0 && !self.run_open;
+        if nobody_on_the_way || self.promise_if_no_writer_waits() {
+            self.admit_chunk(chunk, after_writer)
+        } else {
+            Vec::new()
         }
-        self.admit_others(chunk)
     }
 
     fn leave(&mut self, i: usize) {
@@ -214,11 +256,11 @@ impl Model {
     }
 
     /// What the rules of the rescue say.
-    fn expected_rob(&self, robber: Kind, robbed: Kind) -> Robbery {
+    fn expected_theft(&self, thief: Kind, victim: Kind) -> Theft {
         let mut without = self.clone();
-        match robbed {
-            Read | Upgradable | ReadInLine => {
-                let share = without.inside.iter().position(|inside| inside.kind == robbed);
+        match victim {
+            Read | Upgradable => {
+                let share = without.inside.iter().position(|inside| inside.kind == victim);
                 without.inside.remove(share.expect("a share"));
             }
             Write => without.owner = Owner::Nobody,
@@ -227,29 +269,16 @@ impl Model {
                 without.inside.push(Inside { kind: Upgradable, name: Name::Somebody });
             }
         }
-        match (robber, robbed) {
-            _ if robber == robbed => Robbery::Trade,
-            (Read | Upgradable | ReadInLine, _) if without.fits(robber) => Robbery::TakeOver,
-            // Another upgradable reader is inside, and nothing else keeps the read out.
-            (Upgradable, Read) if self.readers_apart() && !self.writers_wait() => Robbery::GiveBack(ReadInLine),
-            (_, Read | Upgradable) => Robbery::GiveBack(robbed),
+        match (thief, victim) {
+            _ if thief == victim => Theft::Trade,
+            (Read | Upgradable, _) if without.fits(thief) => Theft::TakeOver,
+            // Another upgradable reader is inside: R5.
+            (Upgradable, Read) => Theft::Nothing,
+            (_, Read | Upgradable) => Theft::GiveBack,
             // The upgrade's own share keeps it out.
-            _ => Robbery::Nothing,
+            _ => Theft::Nothing,
         }
     }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Robbery {
-    Nothing,
-    Trade,
-    TakeOver,
-    GiveBack(Kind),
-}
-
-/// What it has that waits for this.
-fn once_inside(kind: Kind) -> Kind {
-    if kind == ReadInLine { Read } else { kind }
 }
 
 /// The machine and the model, after the same steps.
@@ -268,12 +297,12 @@ pub(super) enum Step {
     DowngradeUpgradable,
     /// By its place in the line.
     Leave(usize),
-    /// By its place: a reader in line is polled.
-    LeaveLine(usize),
+    /// By its place in the line: a robbed one is polled.
+    ProveAlive(usize),
     /// Who is on the way goes on.
     Mark,
-    /// Robber by its place in the line; what the robbed one has.
-    Rob(usize, Kind, Name),
+    /// The thief by its place in the line; what the victim has.
+    Steal(usize, Kind, Name),
 }
 
 /// Of the steps before there were upgradable readers and the rescue.
@@ -283,8 +312,8 @@ fn is_plain(step: &Step) -> bool {
         Step::Arrive(Upgradable | Upgrade)
             | Step::Downgrade(Upgradable)
             | Step::DowngradeUpgradable
-            | Step::LeaveLine(_)
-            | Step::Rob(..)
+            | Step::ProveAlive(_)
+            | Step::Steal(..)
     )
 }
 
@@ -303,8 +332,7 @@ impl Pair {
     /// All that may happen next, with at most so many people, inside or waiting.
     pub(super) fn steps(&self, people: usize) -> Vec<Step> {
         let model = &self.model;
-        let in_line = model.line.iter().enumerate().filter(|(_, waiting)| waiting.kind == ReadInLine);
-        let out_of_line: Vec<_> = in_line.map(|(i, _)| Step::LeaveLine(i)).collect();
+        let robbed = (0..model.line.len()).filter(|i| model.line[*i].robbed).map(Step::ProveAlive);
         let has_upgradable = model.count_inside(Upgradable) > 0;
         let may_upgrade = has_upgradable && model.count(Upgrade) == 0;
         let mut steps: Vec<_> = (0..model.line.len()).map(Step::Leave).collect();
@@ -326,13 +354,13 @@ impl Pair {
             (Step::DowngradeUpgradable, may_upgrade),
             (Step::Mark, self.machine.on_the_way),
         ];
-        steps.extend(out_of_line);
+        steps.extend(robbed);
         steps.extend(steps_if.iter().filter(|(_, may)| *may).map(|(step, _)| *step));
-        for robbed in self.grants() {
-            for (i, robber) in model.line.iter().enumerate() {
-                let rob = Step::Rob(i, robbed.kind, robbed.name);
-                if self.may_rob(robber.kind, robbed.kind) && !steps.contains(&rob) {
-                    steps.push(rob);
+        for victim in self.grants() {
+            for (i, thief) in model.line.iter().enumerate() {
+                let steal = Step::Steal(i, victim.kind, victim.name);
+                if self.may_steal(thief.kind, victim.kind) && !steps.contains(&steal) {
+                    steps.push(steal);
                 }
             }
         }
@@ -349,14 +377,20 @@ impl Pair {
     }
 
     /// The share of who upgrades was claimed before.
-    fn may_rob(&self, robber: Kind, robbed: Kind) -> bool {
-        robbed != Upgradable || (robber != Upgrade && self.model.count(Upgrade) == 0)
+    fn may_steal(&self, thief: Kind, victim: Kind) -> bool {
+        victim != Upgradable || (thief != Upgrade && self.model.count(Upgrade) == 0)
     }
 
     /// Takes the step on both sides, and compares.
     pub(super) fn take(&mut self, step: Step) {
-        let before = self.clone();
-        let Self { machine, model } = self;
+        *self = self.after(step);
+    }
+
+    #[track_caller]
+    fn after(&self, step: Step) -> Self {
+        let before = self;
+        let mut next = self.clone();
+        let Self { machine, model } = &mut next;
         let chunk = machine.chunk;
         let somebody = Name::Somebody;
         let (granted, expected) = match step {
@@ -369,17 +403,17 @@ impl Pair {
                 if entered {
                     model.occupy(kind, somebody, Owner::Claimed(somebody));
                 } else {
-                    model.queue(kind, somebody);
+                    model.queue(kind, somebody, false);
                 }
                 (Vec::new(), Vec::new())
             }
             Step::Release(Write | Upgrade, _) => {
                 model.owner = Owner::Nobody;
-                (machine.release(Write), model.end_turn(chunk))
+                (machine.release(Write), model.admit_others(chunk, true))
             }
             Step::Release(kind, name) => {
                 model.give_up(kind, name);
-                (machine.release(kind), model.admit_others(chunk))
+                (machine.release(kind), model.admit_others(chunk, false))
             }
             Step::Claim => {
                 machine.claim();
@@ -390,29 +424,29 @@ impl Pair {
             Step::Downgrade(to) => {
                 model.owner = Owner::Nobody;
                 model.inside.push(Inside { kind: to, name: somebody });
-                (machine.downgrade(to), model.end_turn(chunk))
+                (machine.downgrade(to), model.admit_others(chunk, true))
             }
             Step::DowngradeUpgradable => {
                 model.give_up(Upgradable, somebody);
                 model.inside.push(Inside { kind: Read, name: somebody });
-                (machine.downgrade_upgradable(), model.admit_others(chunk))
+                (machine.downgrade_upgradable(), model.admit_others(chunk, false))
             }
             Step::Leave(i) => {
                 let (kind, n) = place(model, i);
                 model.leave(i);
-                (machine.leave(kind, n), model.admit_others(chunk))
+                (machine.leave(kind, n), model.admit_others(chunk, false))
             }
-            Step::LeaveLine(i) => {
-                let (n, name) = (place(model, i).1, model.line[i].name);
-                model.leave(i);
-                model.queue(Read, name);
-                (machine.leave_line(n), model.admit_others(chunk))
+            Step::ProveAlive(i) => {
+                model.line[i].robbed = false;
+                machine.prove_alive(place(model, i).1);
+                (Vec::new(), Vec::new())
             }
-            Step::Mark => (machine.go_on(), model.admit_chunk(chunk)),
-            Step::Rob(i, robbed, name) => rob(machine, model, i, Inside { kind: robbed, name }, &before),
+            Step::Mark => (machine.go_on(), model.go_on(chunk)),
+            Step::Steal(i, victim, name) => steal(machine, model, i, Inside { kind: victim, name }, before),
         };
         assert_eq!(granted, expected, "{step:?} of {before:?}");
-        self.compare(step, &before);
+        next.compare(step, before);
+        next
     }
 
     #[track_caller]
@@ -421,12 +455,13 @@ impl Pair {
         let sizes = [model.shares(), model.count(Read) - model.promised, model.count(Write) + model.count(Upgrade)];
         let [readers, waiting_readers, waiting_writers] = sizes.map(|n| u32::try_from(n).unwrap());
         let writer = model.owner != Owner::Nobody;
-        let expected = (readers, writer, waiting_readers, waiting_writers, model.promised as u32);
+        let reserved = model.promised as u32 + u32::from(model.run_open);
+        let expected = (readers, writer, waiting_readers, waiting_writers, reserved);
         assert_eq!(machine.summary(), expected, "{step:?} of {before:?}");
         let state = &machine.state;
         assert_eq!(state.upgradable, model.count_inside(Upgradable) > 0, "{step:?} of {before:?}");
-        let in_line = model.count(Upgradable) + model.count(ReadInLine);
-        assert_eq!(state.counts.waiting_upgradable as usize, in_line, "{step:?} of {before:?}");
+        assert_eq!(state.readers() as usize, model.inside.len() + model.promised, "{step:?} of {before:?}");
+        assert_eq!(state.counts.waiting_upgradable as usize, model.count(Upgradable), "{step:?} of {before:?}");
         let granted = matches!(model.owner, Owner::Granted(..));
         assert_eq!(!state.granted.is_null(), granted, "{step:?} of {before:?}");
         assert!(model.shares() <= model.max && !(writer && model.shares() > 0));
@@ -434,7 +469,11 @@ impl Pair {
         let apart = model.readers_apart();
         let line = model.line.iter().filter(|waiting| !(apart && waiting.kind == Read));
         assert!(
-            machine.queue.iter().map(|(kind, _)| kind).eq(line.map(|waiting| &waiting.kind)),
+            machine
+                .queue
+                .iter()
+                .map(|queued| (queued.kind, queued.robbed))
+                .eq(line.map(|waiting| (waiting.kind, waiting.robbed))),
             "{step:?} of {before:?}"
         );
         if model.promised > 0 {
@@ -450,6 +489,10 @@ impl Pair {
         let Self { machine, model } = self;
         let mut model = model.clone();
         model.inside.sort_by_key(|inside| (inside.kind as u8, inside.name));
+        if model.policy != WriterPreferring {
+            // Nobody asks.
+            model.line.iter_mut().for_each(|waiting| waiting.robbed = false);
+        }
         if model.readers_apart() {
             model.line.sort_by_key(|waiting| waiting.kind == Read);
         }
@@ -485,46 +528,53 @@ fn place(model: &Model, i: usize) -> (Kind, usize) {
     (kind, model.line[..i].iter().filter(same_queue).count())
 }
 
-/// Who takes over from whom; returns whom both sides have granted besides.
-fn rob(machine: &mut Machine, model: &mut Model, i: usize, robbed: Inside, before: &Pair) -> (Vec<Kind>, Vec<Kind>) {
-    let Waiting { kind: robber, name, .. } = model.line[i];
-    let rule = model.expected_rob(robber, robbed.kind);
-    let (rob, granted) = machine.rob(robber, place(model, i).1, robbed.kind);
-    let step_back = |model: &mut Model| match robbed.kind {
-        Read | Upgradable | ReadInLine => model.give_up(robbed.kind, robbed.name),
+/// A theft; returns whom both sides have granted besides.
+fn steal(machine: &mut Machine, model: &mut Model, i: usize, victim: Inside, before: &Pair) -> (Vec<Kind>, Vec<Kind>) {
+    let Waiting { kind: thief, name, .. } = model.line[i];
+    let chunk = machine.chunk;
+    let rule = model.expected_theft(thief, victim.kind);
+    let (theft, granted) = machine.steal(thief, place(model, i).1, victim.kind);
+    assert_eq!(theft, rule, "{thief:?} steals from {victim:?}: {before:?}");
+    let step_back = |model: &mut Model| match victim.kind {
+        Read | Upgradable => model.give_up(victim.kind, victim.name),
         Write => model.owner = Owner::Nobody,
         Upgrade => {
             model.owner = Owner::Nobody;
             model.inside.push(Inside { kind: Upgradable, name: Name::Somebody });
         }
     };
-    let expected = match (rob, rule) {
-        (Rob::Nothing, Robbery::Nothing) => Vec::new(),
-        (Rob::Trade, Robbery::Trade) => {
-            model.line[i].name = robbed.name;
-            match robbed.kind {
-                Read | Upgradable | ReadInLine => {
-                    model.give_up(robbed.kind, robbed.name);
-                    model.inside.push(Inside { kind: robbed.kind, name });
+    let expected = match theft {
+        Theft::Nothing => Vec::new(),
+        Theft::Trade => {
+            model.line[i].name = victim.name;
+            model.line[i].robbed = !(thief == Read && model.readers_apart());
+            match victim.kind {
+                Read | Upgradable => {
+                    model.give_up(victim.kind, victim.name);
+                    model.inside.push(Inside { kind: victim.kind, name });
                 }
                 Write | Upgrade => model.owner = Owner::Claimed(name),
             }
             Vec::new()
         }
-        (Rob::TakeOver(_), Robbery::TakeOver) => {
+        Theft::TakeOver => {
             step_back(model);
-            model.inside.push(Inside { kind: once_inside(robber), name });
+            model.inside.push(Inside { kind: thief, name });
             model.leave(i);
-            model.queue(robbed.kind, robbed.name);
-            // The writer's turn is over, though it has not been used.
-            if robbed.kind.is_shared() { model.admit_others(machine.chunk) } else { model.end_turn(machine.chunk) }
+            model.queue(victim.kind, victim.name, true);
+            if !victim.kind.is_shared() && model.readers_apart() {
+                // R7: the writer's turn is over, though it has not been used.
+                model.promise();
+                model.admit_chunk(chunk, true)
+            } else {
+                model.admit_others(chunk, false)
+            }
         }
-        (Rob::GiveBack(found, _), Robbery::GiveBack(kind)) if found == kind => {
+        Theft::GiveBack => {
             step_back(model);
-            model.queue(kind, robbed.name);
-            model.admit_others(machine.chunk)
+            model.queue(victim.kind, victim.name, true);
+            model.admit_others(chunk, false)
         }
-        _ => panic!("{robber:?} robs {robbed:?}: {rob:?}, not {rule:?}: {before:?}"),
     };
     (granted, expected)
 }
@@ -539,9 +589,7 @@ pub(super) fn explore(first: Pair, people: usize, mut visit: impl FnMut(&Pair)) 
         }
         visit(&pair);
         for step in pair.steps(people) {
-            let mut next = pair.clone();
-            next.take(step);
-            open.push(next);
+            open.push(pair.after(step));
         }
     }
     seen.len()
@@ -561,7 +609,7 @@ pub(super) fn explore_all(policy: RwLockPolicy, people: usize, mut visit: impl F
 /// Nobody is forgotten: when everybody gives up what it has, everybody has had its turn, and the lock is free.
 fn ends_free(pair: &Pair) {
     let mut pair = pair.clone();
-    pair.drain(Name::Robber);
+    pair.drain(Name::Thief);
     assert!(pair.machine.state.encode() == Word::INIT, "somebody is left: {pair:?}");
     assert_eq!(pair.model.line.len() + pair.model.inside.len(), 0);
 }
@@ -585,7 +633,9 @@ fn every_sequence_agrees_with_the_model_phase_fair() {
 fn every_sequence_agrees_with_more_people() {
     for policy in POLICIES {
         for max in [2, 4] {
-            explore(Pair::new(policy, max, 1), if cfg!(miri) { 2 } else { 7 }, |_| ());
+            // Where it counts whether a waiter was robbed there are many more states.
+            let people = if policy == WriterPreferring { 6 } else { 7 };
+            explore(Pair::new(policy, max, 1), if cfg!(miri) { 2 } else { people }, |_| ());
         }
     }
 }
@@ -610,9 +660,7 @@ fn every_short_sequence_agrees_without_merging_states() {
         let mut sequences = 0;
         for step in pair.steps(8) {
             if may(&step) {
-                let mut next = pair.clone();
-                next.take(step);
-                sequences += walk(&next, depth - 1, may);
+                sequences += walk(&pair.after(step), depth - 1, may);
             }
         }
         sequences

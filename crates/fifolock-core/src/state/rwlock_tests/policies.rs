@@ -39,7 +39,7 @@ fn p_task_fair_nobody_is_passed() {
 }
 
 #[test]
-fn p_task_fair_readers_next_to_each_other_enter_together() {
+fn p3_readers_next_to_each_other_enter_together() {
     for chunk in [1, 2, 32] {
         let mut machine = held_under(TaskFair, 99);
         machine.chunk = chunk;
@@ -54,18 +54,108 @@ fn p_task_fair_readers_next_to_each_other_enter_together() {
     }
 }
 
-/// Nothing is reserved: whoever comes to a section first goes on.
+/// P3: the run's next place is kept, so nobody gets between its readers; who is on the way goes on.
 #[test]
-fn p_task_fair_others_go_on_with_the_marking() {
+fn p3_a_run_is_held_open_between_two_sections() {
     let mut machine = held_under(TaskFair, 9);
-    queue(&mut machine, [Read, Read, Read, Read]);
+    queue(&mut machine, [Read, Read, Upgradable, Read]);
     assert_eq!(machine.release(Write), [Read]);
-    // Newcomers queue meanwhile.
-    queue(&mut machine, [Read]);
-    assert_eq!(machine.release(Read), [Read]);
-    assert_eq!(machine.leave(Read, 0), [Read]);
+    assert_eq!(machine.summary(), (2, false, 2, 0, 1));
+    // Who looks sees those that are inside, and those that wait.
+    assert_eq!(machine.state.readers(), 1);
     check(&machine);
-    assert_eq!(machine.go_on_to_the_end(), [Read]);
+    // Newcomers queue; members that are done, and members that leave, let nobody else go on.
+    queue(&mut machine, [Read]);
+    assert_eq!(machine.release(Read), []);
+    assert_eq!((machine.state.readers(), machine.state.readers), (0, 1));
+    check(&machine);
+    assert_eq!(machine.leave(Read, 0), []);
+    check(&machine);
+    assert_eq!(machine.go_on(), [Upgradable]);
+    check(&machine);
+    assert_eq!(machine.go_on_to_the_end(), [Read, Read]);
+    assert_eq!(machine.summary(), (3, false, 0, 0, 0));
+}
+
+/// No room is left: nothing is held open.
+#[test]
+fn p3_a_run_ends_where_there_is_no_room() {
+    let mut machine = held_under(TaskFair, 2);
+    queue(&mut machine, [Read, Read, Read]);
+    assert_eq!(machine.release(Write), [Read]);
+    assert_eq!(machine.summary(), (2, false, 2, 0, 1));
+    assert_eq!(machine.go_on(), [Read]);
+    assert!(!machine.on_the_way);
+    assert_eq!(machine.summary(), (2, false, 1, 0, 0));
+    check(&machine);
+    assert_eq!(machine.release(Read), [Read]);
+    check(&machine);
+}
+
+/// All of the rest of the run leaves meanwhile: the next who waits has its turn.
+#[test]
+fn p3_a_run_that_is_gone_gives_its_place_back() {
+    for (behind, granted) in [(None, vec![]), (Some(Write), vec![Write])] {
+        let mut machine = held_under(TaskFair, 9);
+        queue(&mut machine, [Read, Read]);
+        queue(&mut machine, behind);
+        assert_eq!(machine.release(Write), [Read]);
+        assert_eq!(machine.release(Read), []);
+        assert_eq!(machine.leave(Read, 0), []);
+        assert_eq!((machine.state.readers, machine.state.readers()), (1, 0));
+        check(&machine);
+        // Even where nobody waits: only who is on the way may close it.
+        assert!(!machine.try_enter(Read) && !machine.try_enter(Write));
+        assert_eq!(machine.go_on_to_the_end(), granted);
+        assert_eq!(machine.summary(), (0, behind.is_some(), 0, 0, 0));
+        check(&machine);
+    }
+}
+
+/// An upgrade that comes meanwhile goes to the head, and the rest of the run passes it.
+#[test]
+fn p3_an_upgrade_does_not_end_a_run() {
+    for chunk in [1, 2] {
+        let mut machine = held_under(TaskFair, 99);
+        machine.chunk = chunk;
+        queue(&mut machine, [Upgradable, Read, Read, Read, Read, Write, Read]);
+        let mut granted = machine.release(Write);
+        assert_eq!(granted[0], Upgradable);
+        queue(&mut machine, [Upgrade]);
+        assert_eq!(machine.first(), Some(Upgrade));
+        granted.extend(machine.go_on_to_the_end());
+        assert_eq!(granted, [Upgradable, Read, Read, Read, Read]);
+        assert_eq!(machine.kinds(), [Upgrade, Write, Read]);
+        for _ in 0..3 {
+            assert_eq!(machine.release(Read), []);
+        }
+        assert_eq!(machine.release(Read), [Upgrade]);
+        check(&machine);
+    }
+}
+
+/// The rest of the run is gone: the upgrade, which is alone, has its turn in the section in which the run ends.
+#[test]
+fn p3_an_upgrade_at_the_head_of_a_run_that_is_gone() {
+    let mut machine = held_under(TaskFair, 99);
+    queue(&mut machine, [Upgradable, Read, Write]);
+    assert_eq!(machine.release(Write), [Upgradable]);
+    // The place of the run's next reader keeps the upgrade from entering.
+    queue(&mut machine, [Upgrade]);
+    assert_eq!(machine.leave(Read, 1), []);
+    check(&machine);
+    assert_eq!(machine.go_on(), [Upgrade]);
+    assert!(!machine.on_the_way);
+    assert_eq!(machine.summary(), (0, true, 0, 1, 0));
+    check(&machine);
+    // An upgrade that came and went changes nothing.
+    let mut machine = held_under(TaskFair, 99);
+    queue(&mut machine, [Upgradable, Read, Read]);
+    assert_eq!(machine.release(Write), [Upgradable]);
+    queue(&mut machine, [Upgrade]);
+    assert_eq!(machine.leave(Upgrade, 0), []);
+    assert_eq!(machine.go_on_to_the_end(), [Read, Read]);
+    check(&machine);
 }
 
 #[test]
