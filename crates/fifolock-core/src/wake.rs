@@ -15,7 +15,8 @@ pub(crate) const WAKE_BATCH: usize = 32;
 pub struct Wakers {
     /// Whether members of the batch are still to be marked.
     pub(crate) more: bool,
-    /// In the order of the queue. [`wake_all`](Self::wake_all) leaves it empty, so there is nothing to drop.
+    /// In the order of the queue. [`wake_all`](Self::wake_all) leaves it empty, so there is nothing to drop: a debug build
+    /// asserts that.
     chunk: ManuallyDrop<Vec<Waker, WAKE_BATCH>>,
 }
 
@@ -23,6 +24,14 @@ impl Default for Wakers {
     #[inline(always)]
     fn default() -> Self {
         Self { more: false, chunk: ManuallyDrop::new(Vec::new()) }
+    }
+}
+
+/// A section has granted waiters, and its caller must have woken them: they would sleep for ever.
+#[cfg(debug_assertions)]
+impl Drop for Wakers {
+    fn drop(&mut self) {
+        assert!(self.chunk.is_empty() && !self.more, "granted waiters are never woken");
     }
 }
 
@@ -110,3 +119,7 @@ impl<F: FnMut(&mut Wakers)> Drop for Batch<'_, F> {
         }
     }
 }
+
+#[cfg(all(test, not(fifolock_loom)))]
+#[path = "wake_tests.rs"]
+mod tests;
