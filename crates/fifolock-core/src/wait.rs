@@ -205,6 +205,7 @@ fn poll_slow<A: Rescuing, const RESCUE: bool>(
                 Polled { waiter, queued: &mut queued, waker, spare: &mut spare, old: &mut old, scan: scan.as_ref() };
             poll_in::<A, RESCUE>(section, &mut polled, &mut wakers)
         });
+        debug_assert!(step == Step::ScanOn || !scan.is_cut(), "I7 (cursors): foreign code runs, or the poll returns");
         match step {
             Step::NeedsWaker => spare = Some(waker.clone()),
             Step::ScanOn => {}
@@ -344,3 +345,7 @@ impl<F: FnMut()> Drop for OnDrop<F> {
         (self.0)();
     }
 }
+
+#[cfg(all(test, feature = "std", not(fifolock_loom), not(fifolock_shuttle)))]
+#[path = "wait_tests.rs"]
+mod tests;

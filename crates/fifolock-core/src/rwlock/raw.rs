@@ -76,6 +76,10 @@ impl Section<'_> {
     }
 
     /// Grants whoever may enter now; the wakers are to be woken outside.
+    ///
+    /// Another thread may be on the way to mark the rest of a batch. This section marks some of them if it adds to the
+    /// batch, and the other thread may return before those are woken: each is woken before the call returns that has marked
+    /// it, not before the release returns that has let the batch in. Each has its share since that release, though.
     #[inline(always)]
     fn admit(&mut self, wakers: &mut Wakers) {
         // While shares are reserved, whoever reserved them is on the way to the next section.
