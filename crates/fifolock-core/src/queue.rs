@@ -38,7 +38,7 @@ mod granted;
 mod rescue;
 mod waiter;
 
-pub(crate) use granted::{GrantedSet, NO_GRANTS, next_grant};
+pub(crate) use granted::{GrantedSet, Grants};
 pub(crate) use rescue::visit;
 pub use rescue::{Found, Scan};
 pub(crate) use waiter::Stage;
@@ -390,14 +390,14 @@ impl WaitQueue {
     pub(crate) unsafe fn grant_many(
         &mut self,
         n: u32,
-        grants: &mut u32,
+        grants: &mut Grants,
         set: &mut GrantedSet,
         mut f: impl FnMut(Waker),
     ) {
         debug_assert!(n > 0, "nobody is granted");
         let first = self.0.head;
         let (mut last, mut next) = (first, first);
-        let mut grant = *grants;
+        let mut grant = grants.newest();
         for _ in 0..n {
             last = next;
             // SAFETY: I1: so many are linked here, as the caller promises.
@@ -405,14 +405,14 @@ impl WaitQueue {
             debug_assert!(!waiter.is_granted(), "granted twice");
             // SAFETY: I3: it waited, so the slot's waker is its own, and leaves with this.
             f(unsafe { waiter.take_waker() });
-            next_grant(&mut grant);
+            Grants::after(&mut grant);
             // SAFETY: I2.
             unsafe { waiter.update(|numbers| numbers.number = grant) };
             // Ordering: Relaxed, as in `grant_first`.
             waiter.phase.store(GRANTED, Ordering::Relaxed);
             next = waiter.links().next;
         }
-        *grants = grant;
+        grants.advance_to(grant);
         // SAFETY: I1: linked here in this order, and `next` follows.
         unsafe { self.0.move_front(first, last, next, &mut set.0) };
     }

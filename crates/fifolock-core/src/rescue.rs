@@ -15,6 +15,8 @@
 //! A task that polls all its futures in each of its rounds must not be harmed (rule R0). If each is polled once a round, the
 //! victim claims before the third poll, in whatever order. If the thief is polled more often, the first theft is wrong;
 //! then the victim's next poll proves that its task is alive, and the next theft from the victim takes twice as many polls.
+//! A program that makes a new future for each wait would be robbed anew each time: so a lock that has seen some wrong
+//! thefts takes more polls for any victim.
 //!
 //! Mutex and writers have one grant at a time, which the word names. Granted readers stand in a set, in the order of the
 //! numbers of their grants, and a poll scans the set from the newest member to the newest one that an earlier poll has
@@ -44,6 +46,12 @@ pub trait Rescuing: Acquisition {
     /// Whether a newcomer with this waker certainly has to queue: it may not enter, and no unclaimed grant is of its own
     /// task. `false` means *not certain*: the slow path decides.
     fn certainly_waits(section: &Self::Section<'_>, waker: &Waker) -> bool;
+    /// A robbed waiter is polled, and waits on: its task is alive, and the theft was wrong.
+    ///
+    /// # Safety
+    ///
+    /// In a section, by the waiter's poll; it waits, and was robbed.
+    unsafe fn prove_alive(section: &mut Self::Section<'_>, waiter: Pin<&Waiter>);
     /// What a poll of a waiter that has to wait does about grants that its own task leaves unclaimed. `spare` is a waker
     /// of its task, for a theft after which both wait.
     ///
@@ -64,6 +72,8 @@ pub trait Rescuing: Acquisition {
         spare: &mut Option<Waker>,
         wakers: &mut Self::Wakers,
     ) -> Step;
+    /// Whether the scan must go on in another section.
+    fn is_cut(scan: Pin<&Self::Scan>) -> bool;
     /// Ends a scan that was to go on.
     ///
     /// # Safety

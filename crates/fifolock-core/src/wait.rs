@@ -205,7 +205,10 @@ fn poll_slow<A: Rescuing, const RESCUE: bool>(
                 Polled { waiter, queued: &mut queued, waker, spare: &mut spare, old: &mut old, scan: scan.as_ref() };
             poll_in::<A, RESCUE>(section, &mut polled, &mut wakers)
         });
-        debug_assert!(step == Step::ScanOn || !scan.is_cut(), "I7 (cursors): foreign code runs, or the poll returns");
+        debug_assert!(
+            step == Step::ScanOn || !A::is_cut(scan.as_ref()),
+            "I7 (cursors): foreign code runs, or the poll returns"
+        );
         match step {
             Step::NeedsWaker => spare = Some(waker.clone()),
             Step::ScanOn => {}
@@ -274,7 +277,7 @@ fn poll_in<A: Rescuing, const RESCUE: bool>(
         }
         if RESCUE && waiter.is_robbed() {
             // SAFETY: I2: in a section, by its poll; queued and not granted, so it waits.
-            unsafe { waiter.prove_alive() };
+            unsafe { A::prove_alive(section, waiter) };
         }
     }
     if !RESCUE {

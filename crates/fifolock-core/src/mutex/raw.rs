@@ -3,7 +3,7 @@
 #[cfg(feature = "diagnostics")]
 use crate::diagnostics::LockReport;
 use crate::diagnostics::{Place, Recorded, Slot, SlotMut};
-use crate::queue::{Found, Kind, NO_GRANTS, Node, WaitQueue, Waiter, next_grant, visit};
+use crate::queue::{Found, Grants, Kind, Node, WaitQueue, Waiter, visit};
 use crate::raw::{RawLock, Word};
 use crate::rescue::Rescuing;
 use crate::state::mutex::MutexState;
@@ -23,7 +23,7 @@ struct Waiters {
     queue: WaitQueue,
     queued: u32,
     /// The number of the last grant.
-    grants: u32,
+    grants: Grants,
     holder: Slot,
 }
 
@@ -41,7 +41,7 @@ unsafe impl<R: RawLock + Sync> Sync for RawMutex<R> {}
 pub struct Section<'s> {
     state: MutexState<'s>,
     queue: &'s mut WaitQueue,
-    grants: &'s mut u32,
+    grants: &'s mut Grants,
     holder: SlotMut<'s>,
 }
 
@@ -54,7 +54,7 @@ impl Section<'_> {
     /// | owner, `[]` | free |
     #[inline(always)]
     fn hand_off(&mut self) -> Option<Waker> {
-        let Some((first, waker, others)) = self.queue.grant_first(next_grant(self.grants)) else {
+        let Some((first, waker, others)) = self.queue.grant_first(self.grants.next()) else {
             self.state.release();
             return None;
         };
@@ -71,7 +71,7 @@ impl<R: RawLock> RawMutex<R> {
                 raw: Recorded::<R>::INIT,
                 #[cfg(fifolock_loom)]
                 raw: Recorded::<R>::init(),
-                waiters: UnsafeCell::new(Waiters { queue: WaitQueue::new(), queued: 0, grants: NO_GRANTS, holder: Slot::EMPTY }),
+                waiters: UnsafeCell::new(Waiters { queue: WaitQueue::new(), queued: 0, grants: Grants::NONE, holder: Slot::EMPTY }),
             }
         }
     }
@@ -225,6 +225,12 @@ impl<R: RawLock> Rescuing for &RawMutex<R> {
                 && Node::new(section.state.granted()).is_some_and(|granted| !unsafe { granted.will_wake(waker) })
     }
 
+    #[inline(always)]
+    unsafe fn prove_alive(section: &mut Section<'_>, waiter: Pin<&Waiter>) {
+        // SAFETY: as the caller promises.
+        unsafe { waiter.prove_alive(section.grants) };
+    }
+
     /// | before | after the theft |
     /// |---|---|
     /// | victim granted, `[a, thief, b]` | thief owns, `[a, victim, b]` |
@@ -249,6 +255,11 @@ impl<R: RawLock> Rescuing for &RawMutex<R> {
                 Step::Owner
             }
         }
+    }
+
+    #[inline(always)]
+    fn is_cut(_: Pin<&()>) -> bool {
+        false
     }
 
     #[inline(always)]

@@ -1,15 +1,67 @@
 //! The granted readers that have not claimed their shares, and the numbers of grants.
 
+use super::waiter::MOST_LEVEL;
 use super::{Node, Others, Ring};
 
-/// The number before that of the first grant. All are odd: 0 stands for none.
-pub(crate) const NO_GRANTS: u32 = 1;
+/// The number of the newest grant, and in its low bits how often a theft has turned out to be wrong.
+///
+/// | bits | meaning |
+/// |---|---|
+/// | 0 | always set, so that 0 is no number |
+/// | 1 to 4 | wrong thefts, up to [`MOST_DOUBT`](Self::MOST_DOUBT) |
+/// | 5 to 31 | counts the grants; wraps |
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Grants(u32);
 
-/// The number of the next grant.
-#[inline(always)]
-pub(crate) fn next_grant(grants: &mut u32) -> u32 {
-    *grants = grants.wrapping_add(2);
-    *grants
+impl Grants {
+    /// Before the first grant.
+    pub(crate) const NONE: Self = Self(1);
+    const STEP: u32 = 1 << 5;
+    const DOUBT: u32 = Self::STEP - 2;
+    const ONE_DOUBT: u32 = 2;
+    /// So many wrong thefts a lock forgives: they count for the robbed waiter alone, and for the rest of its wait.
+    const FORGIVEN: u32 = 4;
+    const MOST_DOUBT: u32 = Self::FORGIVEN + MOST_LEVEL as u32;
+
+    /// The number of the newest grant.
+    #[inline(always)]
+    pub(crate) fn newest(self) -> u32 {
+        self.0 & !Self::DOUBT
+    }
+
+    /// The number of the next grant.
+    #[inline(always)]
+    pub(crate) fn next(&mut self) -> u32 {
+        self.0 = self.0.wrapping_add(Self::STEP);
+        self.newest()
+    }
+
+    /// The number that follows this one.
+    #[inline(always)]
+    pub(super) fn after(number: &mut u32) -> u32 {
+        *number = number.wrapping_add(Self::STEP);
+        *number
+    }
+
+    /// The newest grant has this number now.
+    #[inline(always)]
+    pub(super) fn advance_to(&mut self, number: u32) {
+        self.0 = self.0 & Self::DOUBT | number;
+    }
+
+    /// A theft has turned out to be wrong.
+    #[inline(always)]
+    pub(super) fn doubt(&mut self) {
+        if self.0 & Self::DOUBT < Self::MOST_DOUBT * Self::ONE_DOUBT {
+            self.0 += Self::ONE_DOUBT;
+        }
+    }
+
+    /// How often the polls of a theft are doubled for any victim of this lock.
+    #[inline(always)]
+    pub(super) fn level(self) -> u16 {
+        ((self.0 & Self::DOUBT) / Self::ONE_DOUBT).saturating_sub(Self::FORGIVEN) as u16
+    }
 }
 
 /// Whether a grant was made after the one with that number; after all, if that is 0. The numbers may wrap.

@@ -4,7 +4,7 @@
 
 use super::granted::is_later;
 use super::waiter::{Role, WAITING};
-use super::{GrantedSet, Kind, Node, Waiter, next_grant};
+use super::{GrantedSet, Grants, Kind, Node, Waiter};
 use crate::sync_shim::Ordering;
 use core::cell::{Cell, UnsafeCell};
 use core::marker::PhantomPinned;
@@ -40,9 +40,16 @@ struct Seen {
     any: bool,
     /// Whether one of those was there already when the suspicion began.
     known: bool,
+    /// How often the polls of a theft are doubled for any victim of this lock.
+    level: u16,
 }
 
 impl Seen {
+    #[inline(always)]
+    fn nothing(grants: Grants) -> Self {
+        Self { newest: grants.newest(), any: false, known: false, level: grants.level() }
+    }
+
     /// Takes note of an unclaimed grant of the waiter's own task. `true`: the waiter may steal the grant.
     ///
     /// # Safety
@@ -64,7 +71,7 @@ impl Seen {
         let known = polls > 0 && !is_later(grant, since);
         self.any = true;
         self.known |= known;
-        known && polls + 1 >= POLLS_TO_STEAL << Role::LEVEL.of(victim_role)
+        known && polls + 1 >= POLLS_TO_STEAL << Role::LEVEL.of(victim_role).max(self.level)
     }
 
     /// The poll has visited all grants, and its waiter waits on.
@@ -137,19 +144,20 @@ impl Scan {
 
 impl Waiter {
     /// A robbed waiter that is polled has shown that its task is alive: for the rest of its wait, a theft from it takes
-    /// twice as many polls.
+    /// twice as many polls. A lock that has seen several wrong thefts takes as many polls for any victim.
     ///
     /// # Safety
     ///
     /// In a section, by its poll; it waits, and was robbed.
     #[cold]
     #[inline(never)]
-    pub(crate) unsafe fn prove_alive(&self) {
+    pub(crate) unsafe fn prove_alive(&self, grants: &mut Grants) {
         debug_assert!(self.is_robbed(), "nobody has doubted it");
         // Ordering: Relaxed, as in `grant_first`.
         self.phase.store(WAITING, Ordering::Relaxed);
         // SAFETY: I2: as the caller promises.
         let role = unsafe { self.role() };
+        grants.doubt();
         let level = Role::LEVEL.of(role) + 1;
         // SAFETY: I2: as the caller promises.
         unsafe { self.set_role(Role::LEVEL.set(role, level)) };
@@ -167,21 +175,21 @@ impl Waiter {
     }
 }
 
-/// What the poll of a waiter finds if this is the only unclaimed grant; `newest` is the number of the newest one.
+/// What the poll of a waiter finds if this is the only unclaimed grant.
 ///
 /// # Safety
 ///
 /// In a section, by the waiter's poll; it waits, and `granted` is granted and not claimed.
 #[cold]
 #[inline(never)]
-pub(crate) unsafe fn visit(waiter: Pin<&Waiter>, granted: Node, newest: u32) -> Found {
+pub(crate) unsafe fn visit(waiter: Pin<&Waiter>, granted: Node, grants: Grants) -> Found {
     // SAFETY: I1: unclaimed, so its future has not ended.
     let victim = unsafe { granted.waiter() };
     // SAFETY: I6: one waits, the other was granted: both were queued.
     if !unsafe { waiter.is_of_task(victim) } {
         return Found::Nothing;
     }
-    let mut seen = Seen { newest, any: false, known: false };
+    let mut seen = Seen::nothing(grants);
     // SAFETY: as the caller promises.
     if unsafe { seen.suspect(waiter, victim) } {
         return Found::Due(granted);
@@ -213,12 +221,12 @@ impl GrantedSet {
         &mut self,
         waiter: Pin<&Waiter>,
         scan: Pin<&Scan>,
-        grants: &mut u32,
+        grants: &mut Grants,
         helps: impl Fn(Kind) -> bool,
     ) -> Found {
         // SAFETY: as the caller promises.
         let mut next = unsafe { self.resume(scan) };
-        let mut seen = scan.seen.get().unwrap_or(Seen { newest: *grants, any: false, known: false });
+        let mut seen = scan.seen.get().unwrap_or_else(|| Seen::nothing(*grants));
         // SAFETY: I2, I6: it waits.
         let scanned = unsafe { waiter.numbers() }.scanned;
         for _ in 0..SCAN_BATCH {
@@ -247,7 +255,7 @@ impl GrantedSet {
                 return Found::Due(node);
             }
             // SAFETY: linked here.
-            unsafe { self.renumber(node, next_grant(grants)) };
+            unsafe { self.renumber(node, grants.next()) };
         }
         let Some(node) = next else {
             // SAFETY: as the caller promises.

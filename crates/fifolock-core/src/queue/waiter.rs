@@ -98,9 +98,12 @@ pub(super) struct Numbers {
 #[derive(Clone, Copy)]
 pub(super) struct Role(pub(super) u16);
 
+/// The most times that the polls of a theft are doubled: 384, more than twice what tokio's budget allows in a round.
+pub(super) const MOST_LEVEL: u16 = 7;
+
 impl Role {
     pub(super) const RENUMBERED: u16 = 1 << 2;
-    pub(super) const LEVEL: Bits = Bits { shift: 3, most: 7 };
+    pub(super) const LEVEL: Bits = Bits { shift: 3, most: MOST_LEVEL };
     pub(super) const POLLS: Bits = Bits { shift: 6, most: 1023 };
 
     #[inline(always)]

@@ -39,7 +39,7 @@ mod rescue;
 pub(crate) use rescue::Theft;
 
 use super::{MAX_READERS, QueueFull};
-use crate::queue::{Kind, NO_GRANTS, Waiter, next_grant};
+use crate::queue::{Grants, Kind, Waiter};
 use crate::raw::Word;
 use core::borrow::BorrowMut;
 use core::ptr;
@@ -121,7 +121,7 @@ pub(crate) struct Counts {
     /// Given to readers that queue now; readers of the window have another.
     ticket: u32,
     /// The number of the last grant.
-    pub(crate) grants: u32,
+    pub(crate) grants: Grants,
 }
 
 impl Counts {
@@ -132,7 +132,7 @@ impl Counts {
         reserved: 0,
         window: 0,
         ticket: 0,
-        grants: NO_GRANTS,
+        grants: Grants::NONE,
     };
 
     #[inline(always)]
@@ -185,7 +185,7 @@ impl<C: BorrowMut<Counts>> RwState<C> {
     /// The number of the next grant.
     #[inline(always)]
     pub(crate) fn next_grant(&mut self) -> u32 {
-        next_grant(&mut self.counts_mut().grants)
+        self.counts_mut().grants.next()
     }
 
     /// One to try things on.

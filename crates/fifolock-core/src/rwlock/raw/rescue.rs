@@ -34,6 +34,12 @@ impl<R: RawLock, S: Side> Rescuing for Access<'_, R, S> {
     }
 
     #[inline(always)]
+    unsafe fn prove_alive(section: &mut Section<'_>, waiter: Pin<&Waiter>) {
+        // SAFETY: as the caller promises.
+        unsafe { waiter.prove_alive(&mut section.state.counts.grants) };
+    }
+
+    #[inline(always)]
     unsafe fn look(
         section: &mut Section<'_>,
         waiter: Pin<&Waiter>,
@@ -49,11 +55,14 @@ impl<R: RawLock, S: Side> Rescuing for Access<'_, R, S> {
     }
 
     #[inline(always)]
+    fn is_cut(scan: Pin<&Scan>) -> bool {
+        scan.is_cut()
+    }
+
+    #[inline(always)]
     unsafe fn stop_scan(section: &mut Section<'_>, scan: Pin<&Scan>) {
-        if scan.is_cut() {
-            // SAFETY: as the caller promises.
-            unsafe { section.granted_readers.stop_scan(scan) };
-        }
+        // SAFETY: as the caller promises.
+        unsafe { section.granted_readers.stop_scan(scan) };
     }
 }
 
