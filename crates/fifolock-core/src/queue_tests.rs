@@ -68,7 +68,7 @@ struct Bench {
     members: Vec<Member>,
     queue: WaitQueue,
     granted: GrantedSet,
-    grants: u32,
+    grants: Grants,
 }
 
 impl Bench {
@@ -77,7 +77,7 @@ impl Bench {
             members: (0..members).map(|_| Member::new()).collect(),
             queue: WaitQueue::new(),
             granted: GrantedSet::new(),
-            grants: NO_GRANTS,
+            grants: Grants::NONE,
         }
     }
 
@@ -106,7 +106,7 @@ impl Bench {
     }
 
     fn grant_first(&mut self) -> Option<(usize, Waker)> {
-        let (node, waker, others) = self.queue.grant_first(next_grant(&mut self.grants))?;
+        let (node, waker, others) = self.queue.grant_first(self.grants.next())?;
         assert_eq!(others.0, self.queue.first_kind().is_some());
         Some((self.number(node), waker))
     }
@@ -431,7 +431,7 @@ fn many_are_granted_as_they_would_be_one_by_one() {
                 // Each has a number of its own.
                 let mut number = last;
                 for i in before..granted {
-                    assert_eq!(bench.ticket(i), next_grant(&mut number));
+                    assert_eq!(bench.ticket(i), number.next());
                 }
                 // Both go on as before.
                 bench.members.push(Member::new());
@@ -685,11 +685,24 @@ fn a_robbed_upgrade_waits_again_at_the_head() {
 
 #[test]
 fn grant_numbers_are_odd_and_wrap_past_zero() {
-    let mut grants = NO_GRANTS;
-    let numbers = [1, 3, 5].map(|_| next_grant(&mut grants));
-    assert!(numbers.iter().all(|number| number % 2 == 1));
-    assert!(numbers[0] != numbers[1] && numbers[1] != numbers[2] && numbers[2] == grants);
-    grants = u32::MAX - 4;
-    let wrapped: Vec<_> = (0..4).map(|_| next_grant(&mut grants)).collect();
-    assert_eq!(wrapped, [u32::MAX - 2, u32::MAX, 1, 3]);
+    let mut grants = Grants::NONE;
+    let numbers = [1, 2, 3].map(|_| grants.next());
+    assert_eq!(numbers, [33, 65, 97]);
+    assert_eq!(numbers[2], grants.newest());
+    grants.advance_to(u32::MAX - 62);
+    let wrapped: Vec<_> = (0..3).map(|_| grants.next()).collect();
+    assert_eq!(wrapped, [u32::MAX - 30, 1, 33]);
+}
+
+/// A doubt changes no number, and there are no more than eleven.
+#[test]
+fn r1_a_lock_forgives_four_wrong_thefts_and_doubles_with_the_next_seven() {
+    let mut grants = Grants::NONE;
+    for wrong in 0..20_u16 {
+        assert_eq!(grants.level(), wrong.saturating_sub(4).min(7), "{wrong}");
+        let newest = grants.newest();
+        grants.doubt();
+        assert_eq!(grants.newest(), newest);
+        assert_eq!(grants.next(), newest + 32);
+    }
 }
