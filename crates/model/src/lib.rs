@@ -6,6 +6,7 @@
 //! - [`explore`]: all sequences up to a length, and every letter in every state.
 //! - [`shared`]: the same letters by tasks that have several futures each, where the rescue has its part.
 //! - [`program`]: a sequence out of bytes, for the fuzzers.
+//! - [`programs`]: whole programs of tasks, with the rescue and without it, compared.
 //!
 //! Raw locks are watched: foreign code that runs inside a section fails the test.
 
@@ -14,6 +15,7 @@ pub mod driver;
 pub mod explore;
 mod leaked;
 pub mod program;
+pub mod programs;
 pub mod real;
 pub mod reference;
 pub mod shared;

@@ -99,9 +99,7 @@ macro_rules! acquire {
                 let timeout = if let Limit::Timeout(count) = $limit { ticks(count) } else { Duration::MAX };
                 wrapped($lock.$timeout(timeout), |result| result.map($wrap))
             }
-            Limit::Deadline(count) => {
-                wrapped($lock.$deadline(Manual::<R>::instant_in(ticks(count))), |result| result.map($wrap))
-            }
+            Limit::Deadline(count) => wrapped($lock.$deadline(P::instant_in(ticks(count))), |result| result.map($wrap)),
         }
     };
 }

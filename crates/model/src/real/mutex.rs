@@ -4,30 +4,29 @@ use super::{Acquiring, Real, Setup, acquire, map, ticks, wrapped};
 use crate::alphabet::{Form, Limit, Mapping};
 use crate::reference::{self, Counts, Kind};
 use core::time::Duration;
-use fifolock_conformance::tools::clock::{Manual, TestTimer};
+use fifolock_conformance::tools::clock::TestTimer;
 use fifolock_core::Mutex;
 use fifolock_core::mutex::{MappedMutexGuard, MutexGuard, OwnedMappedMutexGuard, OwnedMutexGuard};
-use fifolock_core::raw::RawLock;
 use std::sync::Arc;
 
 /// Any guard of a mutex.
 #[derive(Debug)]
-pub enum Guard<R: RawLock + 'static> {
+pub enum Guard<P: TestTimer<Duration = Duration>> {
     /// Of `lock`.
-    Borrowed(MutexGuard<'static, u64, Manual<R>>),
+    Borrowed(MutexGuard<'static, u64, P>),
     /// Of `lock_owned`.
-    Owned(OwnedMutexGuard<u64, Manual<R>>),
+    Owned(OwnedMutexGuard<u64, P>),
     /// For a part.
-    Mapped(MappedMutexGuard<'static, u64, Manual<R>>),
+    Mapped(MappedMutexGuard<'static, u64, P>),
     /// For a part.
-    OwnedMapped(OwnedMappedMutexGuard<u64, u64, Manual<R>>),
+    OwnedMapped(OwnedMappedMutexGuard<u64, u64, P>),
 }
 
-impl<R: RawLock + 'static> Real for Mutex<u64, Manual<R>> {
+impl<P: TestTimer<Duration = Duration>> Real for Mutex<u64, P> {
     const NAME: &'static str = "Mutex";
-    type Platform = Manual<R>;
+    type Platform = P;
     type Reference = reference::Mutex;
-    type Guard = Guard<R>;
+    type Guard = Guard<P>;
 
     fn new(_: Setup) -> (Self, reference::Mutex) {
         (Self::new(0), reference::Mutex::default())
@@ -43,26 +42,26 @@ impl<R: RawLock + 'static> Real for Mutex<u64, Manual<R>> {
         }
     }
 
-    fn try_acquire(lock: &'static Arc<Self>, _: Kind, form: Form) -> Option<Guard<R>> {
+    fn try_acquire(lock: &'static Arc<Self>, _: Kind, form: Form) -> Option<Guard<P>> {
         match form {
             Form::Borrowed => lock.try_lock().ok().map(Guard::Borrowed),
             Form::Owned => Arc::clone(lock).try_lock_owned().ok().map(Guard::Owned),
         }
     }
 
-    fn upgrade(_: Guard<R>) -> Acquiring<Self> {
+    fn upgrade(_: Guard<P>) -> Acquiring<Self> {
         unreachable!("a mutex has no upgrade")
     }
 
-    fn try_upgrade(_: Guard<R>) -> Result<Guard<R>, Guard<R>> {
+    fn try_upgrade(_: Guard<P>) -> Result<Guard<P>, Guard<P>> {
         unreachable!("a mutex has no upgrade")
     }
 
-    fn downgrade(_: Guard<R>, _: Kind) -> Guard<R> {
+    fn downgrade(_: Guard<P>, _: Kind) -> Guard<P> {
         unreachable!("a mutex has no downgrade")
     }
 
-    fn map(guard: Guard<R>, mapping: Mapping) -> Result<Guard<R>, Guard<R>> {
+    fn map(guard: Guard<P>, mapping: Mapping) -> Result<Guard<P>, Guard<P>> {
         match guard {
             Guard::Borrowed(guard) => map!(mapping, MutexGuard, guard, Guard::Borrowed, Guard::Mapped),
             Guard::Owned(guard) => map!(mapping, OwnedMutexGuard, guard, Guard::Owned, Guard::OwnedMapped),
@@ -73,7 +72,7 @@ impl<R: RawLock + 'static> Real for Mutex<u64, Manual<R>> {
         }
     }
 
-    fn value(guard: &Guard<R>) -> u64 {
+    fn value(guard: &Guard<P>) -> u64 {
         match guard {
             Guard::Borrowed(guard) => **guard,
             Guard::Owned(guard) => **guard,
@@ -82,7 +81,7 @@ impl<R: RawLock + 'static> Real for Mutex<u64, Manual<R>> {
         }
     }
 
-    fn value_mut(guard: &mut Guard<R>) -> Option<&mut u64> {
+    fn value_mut(guard: &mut Guard<P>) -> Option<&mut u64> {
         Some(match guard {
             Guard::Borrowed(guard) => guard,
             Guard::Owned(guard) => guard,

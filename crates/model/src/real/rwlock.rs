@@ -4,9 +4,8 @@ use super::{Acquiring, Real, Setup, acquire, map, ticks, wrapped};
 use crate::alphabet::{Form, Limit, Mapping};
 use crate::reference::{self, Counts, Kind};
 use core::time::Duration;
-use fifolock_conformance::tools::clock::{Manual, TestTimer};
+use fifolock_conformance::tools::clock::TestTimer;
 use fifolock_core::RwLock;
-use fifolock_core::raw::RawLock;
 use fifolock_core::rwlock::{
     OwnedRwLockMappedWriteGuard, OwnedRwLockReadGuard, OwnedRwLockUpgradableReadGuard, OwnedRwLockWriteGuard,
     RwLockMappedWriteGuard, RwLockReadGuard, RwLockUpgradableReadGuard, RwLockWriteGuard,
@@ -15,30 +14,30 @@ use std::sync::Arc;
 
 /// Any guard of a read-write lock.
 #[derive(Debug)]
-pub enum Guard<R: RawLock + 'static> {
+pub enum Guard<P: TestTimer<Duration = Duration>> {
     /// Of `read`.
-    Read(RwLockReadGuard<'static, u64, Manual<R>>),
+    Read(RwLockReadGuard<'static, u64, P>),
     /// Of `read_owned`.
-    ReadOwned(OwnedRwLockReadGuard<u64, u64, Manual<R>>),
+    ReadOwned(OwnedRwLockReadGuard<u64, u64, P>),
     /// Of `upgradable_read`.
-    Upgradable(RwLockUpgradableReadGuard<'static, u64, Manual<R>>),
+    Upgradable(RwLockUpgradableReadGuard<'static, u64, P>),
     /// Of `upgradable_read_owned`.
-    UpgradableOwned(OwnedRwLockUpgradableReadGuard<u64, Manual<R>>),
+    UpgradableOwned(OwnedRwLockUpgradableReadGuard<u64, P>),
     /// Of `write`.
-    Write(RwLockWriteGuard<'static, u64, Manual<R>>),
+    Write(RwLockWriteGuard<'static, u64, P>),
     /// Of `write_owned`.
-    WriteOwned(OwnedRwLockWriteGuard<u64, Manual<R>>),
+    WriteOwned(OwnedRwLockWriteGuard<u64, P>),
     /// For a part.
-    Mapped(RwLockMappedWriteGuard<'static, u64, Manual<R>>),
+    Mapped(RwLockMappedWriteGuard<'static, u64, P>),
     /// For a part.
-    OwnedMapped(OwnedRwLockMappedWriteGuard<u64, u64, Manual<R>>),
+    OwnedMapped(OwnedRwLockMappedWriteGuard<u64, u64, P>),
 }
 
-impl<R: RawLock + 'static> Real for RwLock<u64, Manual<R>> {
+impl<P: TestTimer<Duration = Duration>> Real for RwLock<u64, P> {
     const NAME: &'static str = "RwLock";
-    type Platform = Manual<R>;
+    type Platform = P;
     type Reference = reference::RwLock;
-    type Guard = Guard<R>;
+    type Guard = Guard<P>;
 
     fn new(setup: Setup) -> (Self, reference::RwLock) {
         let Setup { policy, max_readers } = setup;
@@ -76,7 +75,7 @@ impl<R: RawLock + 'static> Real for RwLock<u64, Manual<R>> {
         }
     }
 
-    fn try_acquire(lock: &'static Arc<Self>, kind: Kind, form: Form) -> Option<Guard<R>> {
+    fn try_acquire(lock: &'static Arc<Self>, kind: Kind, form: Form) -> Option<Guard<P>> {
         let own = Arc::clone(lock);
         match (kind, form) {
             (Kind::Read, Form::Borrowed) => lock.try_read().ok().map(Guard::Read),
@@ -89,7 +88,7 @@ impl<R: RawLock + 'static> Real for RwLock<u64, Manual<R>> {
         }
     }
 
-    fn upgrade(guard: Guard<R>) -> Acquiring<Self> {
+    fn upgrade(guard: Guard<P>) -> Acquiring<Self> {
         match guard {
             Guard::Upgradable(guard) => {
                 wrapped(RwLockUpgradableReadGuard::upgrade(guard), |guard| Ok(Guard::Write(guard)))
@@ -101,7 +100,7 @@ impl<R: RawLock + 'static> Real for RwLock<u64, Manual<R>> {
         }
     }
 
-    fn try_upgrade(guard: Guard<R>) -> Result<Guard<R>, Guard<R>> {
+    fn try_upgrade(guard: Guard<P>) -> Result<Guard<P>, Guard<P>> {
         match guard {
             Guard::Upgradable(guard) => {
                 RwLockUpgradableReadGuard::try_upgrade(guard).map(Guard::Write).map_err(Guard::Upgradable)
@@ -113,7 +112,7 @@ impl<R: RawLock + 'static> Real for RwLock<u64, Manual<R>> {
         }
     }
 
-    fn downgrade(guard: Guard<R>, keeps: Kind) -> Guard<R> {
+    fn downgrade(guard: Guard<P>, keeps: Kind) -> Guard<P> {
         match (guard, keeps) {
             (Guard::Write(guard), Kind::Read) => Guard::Read(guard.downgrade()),
             (Guard::WriteOwned(guard), Kind::Read) => Guard::ReadOwned(guard.downgrade()),
@@ -131,7 +130,7 @@ impl<R: RawLock + 'static> Real for RwLock<u64, Manual<R>> {
         }
     }
 
-    fn map(guard: Guard<R>, mapping: Mapping) -> Result<Guard<R>, Guard<R>> {
+    fn map(guard: Guard<P>, mapping: Mapping) -> Result<Guard<P>, Guard<P>> {
         match guard {
             Guard::Read(guard) => map!(mapping, RwLockReadGuard, guard, Guard::Read, Guard::Read),
             Guard::ReadOwned(guard) => map!(mapping, OwnedRwLockReadGuard, guard, Guard::ReadOwned, Guard::ReadOwned),
@@ -147,7 +146,7 @@ impl<R: RawLock + 'static> Real for RwLock<u64, Manual<R>> {
         }
     }
 
-    fn value(guard: &Guard<R>) -> u64 {
+    fn value(guard: &Guard<P>) -> u64 {
         match guard {
             Guard::Read(guard) => **guard,
             Guard::ReadOwned(guard) => **guard,
@@ -160,7 +159,7 @@ impl<R: RawLock + 'static> Real for RwLock<u64, Manual<R>> {
         }
     }
 
-    fn value_mut(guard: &mut Guard<R>) -> Option<&mut u64> {
+    fn value_mut(guard: &mut Guard<P>) -> Option<&mut u64> {
         match guard {
             Guard::Write(guard) => Some(guard),
             Guard::WriteOwned(guard) => Some(guard),

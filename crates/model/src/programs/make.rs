@@ -1,0 +1,141 @@
+//! Programs by chance, and all small ones.
+
+use super::{Between, Child, Executor, Lock, Order, Program, Raw, Shape, Task};
+use crate::program::POLICIES;
+use crate::reference::Kind;
+use fifolock_conformance::tools::Random;
+
+/// The programs that a rule speaks of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Each waiting future is polled exactly once in each round.
+    Once,
+    /// Each waiting future is polled at least once in each round.
+    EachRound,
+    /// Each task ends, and has at least one child that goes on until then; others may be parked for ever.
+    Parking,
+    /// Anything.
+    Any,
+}
+
+fn pick<T: Copy>(random: &mut Random, from: &[T]) -> T {
+    from[random.below(from.len())]
+}
+
+const POLLS: [u32; 9] = [1, 1, 2, 3, 4, 5, 6, 20, 100];
+
+fn shape(random: &mut Random, scope: Scope) -> Shape {
+    let once = [Shape::Polls(1), Shape::Polls(1), Shape::Timed(pick(random, &[1, 3, 10])), {
+        Shape::Drops(pick(random, &[1, 2, 5, 20]), Between::Polled)
+    }];
+    let many = Shape::Polls(pick(random, &POLLS));
+    let parked = [
+        Shape::Parks(pick(random, &[1, 2, 3, 5, 20])),
+        Shape::Drops(pick(random, &[1, 2, 5, 20]), Between::Parked),
+        Shape::ForEver,
+    ];
+    match (scope, random.below(4)) {
+        (Scope::Once, _) | (_, 0) => pick(random, &once),
+        (Scope::EachRound, _) | (_, 1) => many,
+        (Scope::Parking | Scope::Any, _) => pick(random, &parked),
+    }
+}
+
+const KINDS: [Kind; 4] = [Kind::Read, Kind::Upgradable, Kind::Upgrade, Kind::Write];
+
+fn child(random: &mut Random, scope: Scope, kind: Kind) -> Child {
+    let mut shape = shape(random, scope);
+    // The future of an upgrade holds a share, as a guard does: if nothing ever polls the future, the share stays.
+    if kind == Kind::Upgrade && !shape.polls_each_round() {
+        shape = Shape::Polls(1);
+    }
+    let own_waker = scope != Scope::Parking && random.below(8) == 0;
+    let rest = if random.below(3) == 0 { random.below(4) as u32 } else { 0 };
+    Child { kind, shape, hold: 1 + random.below(3) as u32, rest, own_waker }
+}
+
+fn order(random: &mut Random) -> Order {
+    let seed = random.number();
+    pick(random, &[Order::Biased, Order::Rotating, Order::Rotating, Order::Zigzag, Order::Shuffled(seed)])
+}
+
+/// A program by chance.
+#[must_use]
+pub fn random(seed: u64, scope: Scope) -> Program {
+    let random = &mut Random::new(seed);
+    let policy = pick(random, &POLICIES);
+    let lock = if random.below(4) == 0 { Lock::Mutex } else { Lock::RwLock(policy, pick(random, &[1, 2, 3, 1000])) };
+    // Programs of one kind have the order between tasks that can be told most exactly.
+    let only = if random.below(3) == 0 { Some(pick(random, &KINDS)) } else { None };
+    let most = if matches!(scope, Scope::EachRound) { 3 } else { 4 };
+    let tasks = (0..1 + random.below(most)).map(|_| {
+        let children = (0..1 + random.below(3)).map(|_| {
+            let kind = if lock == Lock::Mutex { Kind::Write } else { only.unwrap_or(pick(random, &KINDS)) };
+            child(random, scope, kind)
+        });
+        let mut children: Vec<Child> = children.collect();
+        if scope == Scope::Parking && !children.iter().any(|child| child.shape.goes_on()) {
+            children[0].shape = Shape::Polls(1);
+        }
+        Task { start: if random.below(2) == 0 { 0 } else { random.below(60) as u32 }, order: order(random), children }
+    });
+    let tasks = tasks.collect();
+    let executor = pick(random, &[Executor::Woken, Executor::Woken, Executor::EachRound]);
+    let turns = (scope == Scope::Parking).then(|| 1 + random.below(20) as u32);
+    let rounds = if scope == Scope::Parking { ROUNDS_TO_END } else { ROUNDS };
+    Program { lock, raw: pick(random, &Raw::ALL), executor, rounds, turns, tasks }
+}
+
+/// The length of a run that does not end by itself.
+pub const ROUNDS: u32 = 800;
+
+/// More rounds than any program needs that ends.
+pub const ROUNDS_TO_END: u32 = 20_000;
+
+fn plain(kind: Kind, shape: Shape, hold: u32) -> Child {
+    Child { kind, shape, hold, rest: 0, own_waker: false }
+}
+
+/// All children of a kind out of these, with holds up to `hold`.
+fn all_children(kinds: &[Kind], shapes: &[Shape], hold: u32) -> Vec<Child> {
+    let of_kind =
+        |kind: Kind| shapes.iter().flat_map(move |shape| (1..=hold).map(move |hold| plain(kind, *shape, hold)));
+    kinds.iter().flat_map(|kind| of_kind(*kind)).collect()
+}
+
+/// All programs of a task with two of these children, and another task with one of those or none, in each order.
+pub fn two_tasks(lock: Lock, pairs: &[Child], others: &[Option<Child>], each: &mut dyn FnMut(&Program)) {
+    for order in [Order::Biased, Order::Rotating, Order::Zigzag] {
+        for first in pairs {
+            for second in pairs {
+                for other in others {
+                    let mut tasks = vec![Task { start: 0, order, children: vec![*first, *second] }];
+                    tasks.extend(other.map(|child| Task { start: 1, order: Order::Biased, children: vec![child] }));
+                    let (raw, executor, rounds, turns) = (Raw::Local, Executor::Woken, ROUNDS_SMALL, None);
+                    each(&Program { lock, raw, executor, rounds, turns, tasks });
+                }
+            }
+        }
+    }
+}
+
+/// The length of a run of a small program.
+pub const ROUNDS_SMALL: u32 = 400;
+
+/// All small programs of a mutex: holds up to three rounds, these polls a round.
+pub fn small_on_mutex(shapes: &[Shape], each: &mut dyn FnMut(&Program)) {
+    let children = all_children(&[Kind::Write], shapes, 3);
+    let mut others: Vec<Option<Child>> = children.iter().copied().map(Some).collect();
+    others.push(None);
+    two_tasks(Lock::Mutex, &children, &others, each);
+}
+
+/// All small programs of a read-write lock: each kind and policy, holds up to two rounds, these shapes.
+pub fn small_on_rwlock(shapes: &[Shape], each: &mut dyn FnMut(&Program)) {
+    let children = all_children(&KINDS, shapes, 2);
+    let mut others: Vec<Option<Child>> = KINDS.iter().map(|kind| Some(plain(*kind, Shape::Polls(1), 1))).collect();
+    others.push(None);
+    for policy in POLICIES {
+        two_tasks(Lock::RwLock(policy, 1000), &children, &others, each);
+    }
+}

@@ -1,0 +1,137 @@
+//! What the two runs of a program must have in common.
+
+use super::run::{Event, Outcome, Side, run};
+use super::shrink::smallest;
+use super::{Executor, Program};
+use std::fmt::Write;
+
+/// A rule, about one program.
+pub type Rule = fn(&Program) -> Result<(), String>;
+
+/// Asserts a rule of a program.
+///
+/// # Panics
+///
+/// If the rule is broken: with the smallest program that breaks the rule, and what is known of its run.
+#[track_caller]
+pub fn check(program: &Program, rule: Rule) {
+    let Err(fault) = rule(program) else { return };
+    let (small, fault) = smallest(program, fault, rule);
+    panic!("{fault}\n{small}{small:?}\nfound as\n{program}");
+}
+
+fn no_fault(outcome: &Outcome, side: Side) -> Result<(), String> {
+    outcome.fault.as_ref().map_or(Ok(()), |fault| Err(format!("{side:?} the rescue: {fault}")))
+}
+
+/// The reference foretells each poll of a run without the rescue.
+fn no_rescue(outcome: &Outcome, side: Side) -> Result<(), String> {
+    no_fault(outcome, side)?;
+    let Some(child) = outcome.rescued else { return Ok(()) };
+    Err(format!("{side:?}: child {child} is not served in its turn\n{}", tail(outcome)))
+}
+
+/// The last events of a run.
+fn tail(outcome: &Outcome) -> String {
+    let mut text = String::new();
+    let shown = outcome.trace.len().saturating_sub(EVENTS_SHOWN);
+    for (round, child, event) in &outcome.trace[shown..] {
+        let _ = writeln!(text, "  round {round}: child {child} {event:?}");
+    }
+    text
+}
+
+const EVENTS_SHOWN: usize = 12;
+
+/// The run with the rescue and the run without it.
+fn both(program: &Program) -> Result<(Outcome, Outcome), String> {
+    let (with, without) = (run(program, Side::With), run(program, Side::Without));
+    no_rescue(&without, Side::Without)?;
+    no_fault(&with, Side::With)?;
+    Ok((with, without))
+}
+
+/// A child that has this many turns without the rescue, in the second half of a run, must have a tenth of them with it.
+/// With fewer turns than that, a tenth says nothing.
+pub const TURNS_MIN: u32 = 20;
+
+/// The part of its turns that a child keeps, at the least.
+///
+/// A select loop may poll a hundred times in a round, and then is served more often than a sibling that polls once: R1's
+/// doubling bounds how much more, and below a tenth is starvation.
+pub const PART: u32 = 10;
+
+/// R0: no child starves that would not starve without the rescue. The first half of a run may be anything; in the second
+/// half a child starves if it has less than a tenth of the turns that it has without the rescue.
+pub fn no_harm(program: &Program) -> Result<(), String> {
+    let (with, without) = both(program)?;
+    for (child, (with_it, without_it)) in with.late_turns.iter().zip(&without.late_turns).enumerate() {
+        if *without_it >= TURNS_MIN && with_it * PART < *without_it {
+            return Err(format!(
+                "child {child} starves: turns with the rescue {:?}, without {:?}; in the second half {:?} and {:?}",
+                with.turns, without.turns, with.late_turns, without.late_turns
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// R0: no rescue happens. If each task is polled in each round the two traces are the same. Otherwise a wake that the
+/// rescue adds may move a round, and only the reference can tell.
+pub fn nothing_is_rescued(program: &Program) -> Result<(), String> {
+    let (with, without) = both(program)?;
+    no_rescue(&with, Side::With)?;
+    if with.swaps > 0 {
+        return Err(format!("{} guards went to a sibling", with.swaps));
+    }
+    if program.executor == Executor::EachRound && with.trace != without.trace {
+        let differs = with.trace.iter().zip(&without.trace).find(|(with, without)| with != without);
+        return Err(format!("the traces differ, first at {differs:?} (with, without)"));
+    }
+    Ok(())
+}
+
+/// R10, R11: children with a waker each are served as on a platform without the rescue, up to the last event.
+pub fn apart_is_without(program: &Program) -> Result<(), String> {
+    let (apart, without) = (run(program, Side::Apart), run(program, Side::Without));
+    no_rescue(&without, Side::Without)?;
+    no_rescue(&apart, Side::Apart)?;
+    let differs = apart.trace.iter().zip(&without.trace).find(|(apart, without)| apart != without);
+    if apart.trace.len() != without.trace.len() || differs.is_some() {
+        return Err(format!("the traces differ, first at {differs:?} (apart, without)"));
+    }
+    Ok(())
+}
+
+/// Polls of tasks for each guard with the rescue, at the most: see [`ends`].
+const POLLS_PER_GUARD: u64 = 40;
+
+/// R1: a program in which each task waits for its own parked futures, and for nothing that has no end, ends.
+///
+/// Its polls are bounded: a theft takes three polls of the thief, each parked future may have to be robbed once for each
+/// guard, and a guard is kept for a few rounds. A busy child adds polls of its own in each of these rounds.
+pub fn ends(program: &Program) -> Result<(), String> {
+    let with = run(program, Side::With);
+    no_fault(&with, Side::With)?;
+    let waiting = &with.waiting;
+    if !with.ended {
+        return Err(format!("hangs: {waiting:?} wait, turns {:?}\n{}", with.turns, tail(&with)));
+    }
+    let guards = with.trace.iter().filter(|(_, _, event)| *event == Event::Guard).count() as u64;
+    let limit = POLLS_PER_GUARD * (guards + program.tasks.len() as u64);
+    if with.polls > limit {
+        return Err(format!("{} polls for {guards} guards", with.polls));
+    }
+    Ok(())
+}
+
+/// Whether a program stops for ever without the rescue.
+#[must_use]
+pub fn hangs_without(program: &Program) -> bool {
+    !run(program, Side::Without).ended
+}
+
+/// R3: the ledger of a run asserts the order between tasks; so does the exclusion of guards.
+pub fn order_between_tasks(program: &Program) -> Result<(), String> {
+    both(program).map(|_| ())
+}

@@ -1,0 +1,199 @@
+//! Programs of tasks, with the rescue and without it: by chance, and all small ones.
+
+use fifolock_core::raw::{CriticalSectionLock, LocalLock, SpinLock, StdLock};
+use fifolock_model::program::POLICIES;
+use fifolock_model::programs::make::{self, Scope};
+use fifolock_model::programs::rules::{self, Rule};
+use fifolock_model::programs::scenes::{self, Look, Parking};
+use fifolock_model::programs::{Program, Raw, Shape};
+use fifolock_model::reference::Kind;
+
+/// Programs by chance in an ordinary run.
+const SEEDS: u64 = if cfg!(miri) { 2 } else { 800 };
+
+fn each_random(scope: Scope, rule: Rule) {
+    for seed in 0..SEEDS {
+        let program = make::random(seed, scope);
+        println!("seed {seed}");
+        rules::check(&program, rule);
+    }
+}
+
+fn polls(counts: &[u32]) -> Vec<Shape> {
+    counts.iter().copied().map(Shape::Polls).collect()
+}
+
+/// Runs a rule over all small programs of a set.
+fn each_small(make: fn(&[Shape], &mut dyn FnMut(&Program)), shapes: &[Shape], rule: Rule) {
+    let mut programs = 0;
+    make(shapes, &mut |program| {
+        programs += 1;
+        rules::check(program, rule);
+    });
+    println!("{programs} programs");
+}
+
+#[test]
+fn r0_nobody_starves_in_random_programs() {
+    each_random(Scope::EachRound, rules::no_harm);
+}
+
+#[test]
+fn r0_nobody_starves_in_small_programs_of_a_mutex() {
+    each_small(make::small_on_mutex, &polls(&[1, 2, 3, 6]), rules::no_harm);
+}
+
+#[test]
+fn r0_nobody_starves_in_small_programs_of_a_read_write_lock() {
+    each_small(make::small_on_rwlock, &polls(&[1, 2, 3]), rules::no_harm);
+}
+
+#[test]
+fn r0_one_poll_a_round_rescues_nobody_in_random_programs() {
+    each_random(Scope::Once, rules::nothing_is_rescued);
+}
+
+#[test]
+fn r0_one_poll_a_round_rescues_nobody_in_small_programs() {
+    each_small(make::small_on_mutex, &polls(&[1]), rules::nothing_is_rescued);
+    each_small(make::small_on_rwlock, &polls(&[1]), rules::nothing_is_rescued);
+}
+
+#[test]
+fn r1_programs_that_wait_for_themselves_end() {
+    each_random(Scope::Parking, rules::ends);
+    let hang = (0..SEEDS).filter(|seed| rules::hangs_without(&make::random(*seed, Scope::Parking))).count();
+    println!("{hang} of {SEEDS} programs hang without the rescue");
+    assert!(hang as u64 * 10 > SEEDS, "{hang} of {SEEDS}");
+}
+
+#[test]
+fn r3_the_order_between_tasks_stays() {
+    each_random(Scope::Any, rules::order_between_tasks);
+}
+
+#[test]
+fn r11_without_the_rescue_is_as_with_a_waker_for_each_child() {
+    each_random(Scope::Any, rules::apart_is_without);
+}
+
+const KINDS: [Kind; 3] = [Kind::Read, Kind::Upgradable, Kind::Write];
+
+/// A bystander lets this many turns of the loop pass, at the most, for each future that is parked.
+const TURNS_MAX: usize = 3;
+
+fn each_parking(parked: &[Kind], bystanders: &[Kind]) {
+    let mut faults = Vec::new();
+    for raw in Raw::ALL {
+        for policy in POLICIES {
+            for parked in parked.iter().copied() {
+                for looped in KINDS {
+                    for bystander in bystanders.iter().copied() {
+                        for parked_count in 1..=3 {
+                            // Nothing waits: the reads enter beside the parked share, and only its task could claim it.
+                            if (parked, looped, bystander) == (Kind::Upgradable, Kind::Read, Kind::Upgradable) {
+                                continue;
+                            }
+                            let scene = Parking { policy, parked, parked_count, looped, bystander };
+                            match scenes::turns_before(raw, scene) {
+                                Ok(turns) if turns <= TURNS_MAX * parked_count => {}
+                                Ok(turns) => faults.push(format!("{scene:?} on {raw:?}: {turns} turns")),
+                                Err(fault) => faults.push(format!("{scene:?} on {raw:?}: {fault}")),
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn r7_a_parked_write_and_a_loop_let_a_reader_in() {
+    each_parking(&[Kind::Write], &[Kind::Read]);
+}
+
+#[test]
+fn r7_a_parked_future_and_a_loop_let_a_bystander_in() {
+    each_parking(&KINDS, &KINDS);
+}
+
+/// The places of a share among so many: the ends, the limits of sections, and some between.
+fn places(readers: usize) -> impl Iterator<Item = usize> {
+    let step = (readers / 12).max(1);
+    let some = (0..readers).step_by(step);
+    some.chain([1, 31, 32, 33, 1023, 1024, 1025, readers - 1]).filter(move |at| *at < readers)
+}
+
+/// A thief polls three times; a share given back may make it poll once more.
+fn check_look(look: Look, own: [bool; 2], text: &str) {
+    assert!(look.served, "a task waits for itself: {text}, {look:?}");
+    for (polls, own) in look.polls.iter().zip(own) {
+        assert!(*polls <= if own { 4 } else { 1 }, "{text}, {look:?}");
+    }
+}
+
+const READERS: &[usize] = if cfg!(miri) { &[40] } else { &[2, 33, 100, 1500, 3000] };
+
+#[test]
+fn r8_two_tasks_look_in_turn_and_one_has_a_share() {
+    for readers in READERS.iter().copied() {
+        for at in places(readers) {
+            let look = scenes::two_looks::<LocalLock>(readers, [Some(at), None]);
+            check_look(look, [true, false], &format!("{readers} readers, the first task's at {at}"));
+            let look = scenes::two_looks::<LocalLock>(readers, [None, Some(at)]);
+            check_look(look, [false, true], &format!("{readers} readers, the second task's at {at}"));
+        }
+    }
+}
+
+#[test]
+fn r8_two_tasks_look_in_turn_and_both_have_shares() {
+    for readers in READERS.iter().copied() {
+        for at in places(readers) {
+            let other = (at + readers / 2 + 1) % readers;
+            if other != at {
+                let look = scenes::two_looks::<StdLock>(readers, [Some(at), Some(other)]);
+                check_look(look, [true, true], &format!("{readers} readers, shares at {at} and {other}"));
+            }
+        }
+    }
+}
+
+const CROWDS: &[(usize, usize)] =
+    if cfg!(miri) { &[(10, 5), (40, 5)] } else { &[(10, 500), (1_000, 500), (2_000, 500), (100_000, 100)] };
+
+#[test]
+fn r8_a_guard_takes_two_polls_beside_unclaimed_readers() {
+    for (readers, waiting) in CROWDS.iter().copied() {
+        for (cost, raw) in [
+            (scenes::queue_beside::<LocalLock>(readers, waiting), Raw::Local),
+            (scenes::queue_beside::<StdLock>(readers, waiting), Raw::Std),
+        ] {
+            assert_eq!(cost.guards, waiting, "{readers} unclaimed, {raw:?}: {cost:?}");
+            assert!(cost.polls <= 2 * waiting, "{readers} unclaimed, {raw:?}: {cost:?}");
+        }
+    }
+}
+
+/// Sections of a poll that looks at nothing, at the most.
+const SECTIONS_MAX: usize = 3;
+
+#[test]
+fn r8_each_unclaimed_grant_is_visited_once() {
+    for (readers, _) in CROWDS.iter().copied() {
+        for (polls, raw) in [
+            (scenes::polled_again::<LocalLock>(readers, 6), Raw::Local),
+            (scenes::polled_again::<StdLock>(readers, 6), Raw::Std),
+            (scenes::polled_again::<SpinLock>(readers, 6), Raw::Spin),
+            (scenes::polled_again::<CriticalSectionLock>(readers, 6), Raw::CriticalSection),
+        ] {
+            assert_eq!(polls.wakes, 0, "{readers} unclaimed, {raw:?}: {polls:?}");
+            let (first, later) = polls.sections.split_first().expect("polled");
+            assert!(later.iter().all(|sections| *sections <= SECTIONS_MAX), "{readers}, {raw:?}: {polls:?}");
+            // Each section is of bounded length, and so a longer look has more of them.
+            assert!(*first >= readers / 64, "{readers} unclaimed, {raw:?}: {polls:?}");
+        }
+    }
+}
