@@ -4,6 +4,7 @@ use super::{Between, Child, Executor, Lock, Order, Program, Raw, Shape, Task};
 use crate::program::POLICIES;
 use crate::reference::Kind;
 use fifolock_conformance::tools::Random;
+use fifolock_core::rwlock::RwLockPolicy;
 
 /// The programs that a rule speaks of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,12 +30,14 @@ fn shape(random: &mut Random, scope: Scope) -> Shape {
         Shape::Drops(pick(random, &[1, 2, 5, 20]), Between::Polled)
     }];
     let many = Shape::Polls(pick(random, &POLLS));
+    let limited = [Shape::Timed(pick(random, &[60, 100])), Shape::Drops(pick(random, &[60, 100]), Between::Polled)];
     let parked = [
         Shape::Parks(pick(random, &[1, 2, 3, 5, 20])),
         Shape::Drops(pick(random, &[1, 2, 5, 20]), Between::Parked),
         Shape::ForEver,
     ];
     match (scope, random.below(4)) {
+        (Scope::EachRound, 0) => pick(random, &limited),
         (Scope::Once, _) | (_, 0) => pick(random, &once),
         (Scope::EachRound, _) | (_, 1) => many,
         (Scope::Parking | Scope::Any, _) => pick(random, &parked),
@@ -104,38 +107,69 @@ fn all_children(kinds: &[Kind], shapes: &[Shape], hold: u32) -> Vec<Child> {
 }
 
 /// All programs of a task with two of these children, and another task with one of those or none, in each order.
-pub fn two_tasks(lock: Lock, pairs: &[Child], others: &[Option<Child>], each: &mut dyn FnMut(&Program)) {
+///
+/// The order of the two says something only where the first of them is polled first in each round.
+fn two_tasks(base: &Program, pairs: &[Child], others: &[Option<Child>], each: &mut dyn FnMut(&Program)) {
     for order in [Order::Biased, Order::Rotating, Order::Zigzag] {
-        for first in pairs {
-            for second in pairs {
+        for (at, first) in pairs.iter().enumerate() {
+            let seconds = if order == Order::Biased { pairs } else { &pairs[at..] };
+            for second in seconds {
                 for other in others {
                     let mut tasks = vec![Task { start: 0, order, children: vec![*first, *second] }];
                     tasks.extend(other.map(|child| Task { start: 1, order: Order::Biased, children: vec![child] }));
-                    let (raw, executor, rounds, turns) = (Raw::Local, Executor::Woken, ROUNDS_SMALL, None);
-                    each(&Program { lock, raw, executor, rounds, turns, tasks });
+                    each(&Program { tasks, ..base.clone() });
                 }
             }
         }
     }
 }
 
-/// The length of a run of a small program.
-pub const ROUNDS_SMALL: u32 = 400;
+fn base(lock: Lock) -> Program {
+    let (raw, executor) = (Raw::Local, Executor::Woken);
+    Program { lock, raw, executor, rounds: ROUNDS_SMALL, turns: None, tasks: Vec::new() }
+}
 
-/// All small programs of a mutex: holds up to three rounds, these polls a round.
-pub fn small_on_mutex(shapes: &[Shape], each: &mut dyn FnMut(&Program)) {
+/// The length of a run of a small program.
+const ROUNDS_SMALL: u32 = 240;
+
+/// A set of programs.
+pub type Each<'a> = &'a mut dyn FnMut(&Program);
+
+/// All small programs of a mutex: holds up to three rounds, these shapes.
+pub fn small_on_mutex(shapes: &[Shape], each: Each<'_>) {
     let children = all_children(&[Kind::Write], shapes, 3);
     let mut others: Vec<Option<Child>> = children.iter().copied().map(Some).collect();
     others.push(None);
-    two_tasks(Lock::Mutex, &children, &others, each);
+    two_tasks(&base(Lock::Mutex), &children, &others, each);
 }
 
-/// All small programs of a read-write lock: each kind and policy, holds up to two rounds, these shapes.
-pub fn small_on_rwlock(shapes: &[Shape], each: &mut dyn FnMut(&Program)) {
+fn one_of_each_kind() -> Vec<Option<Child>> {
+    KINDS.iter().map(|kind| Some(plain(*kind, Shape::Polls(1), 1))).collect()
+}
+
+/// All small programs of a read-write lock: each kind, holds up to two rounds, these shapes.
+pub fn small_on_rwlock(policy: RwLockPolicy, shapes: &[Shape], each: Each<'_>) {
     let children = all_children(&KINDS, shapes, 2);
-    let mut others: Vec<Option<Child>> = KINDS.iter().map(|kind| Some(plain(*kind, Shape::Polls(1), 1))).collect();
+    let mut others = one_of_each_kind();
     others.push(None);
-    for policy in POLICIES {
-        two_tasks(Lock::RwLock(policy, 1000), &children, &others, each);
-    }
+    two_tasks(&base(Lock::RwLock(policy, 1000)), &children, &others, each);
+}
+
+/// All small programs of tasks that end, and may park a future for a while or for ever.
+pub fn small_and_parking(lock: Lock, each: Each<'_>) {
+    let shapes = [Shape::Polls(1), Shape::Polls(3), Shape::Parks(2), Shape::ForEver, Shape::Drops(2, Between::Parked)];
+    let (kinds, others): (&[Kind], _) = match lock {
+        Lock::Mutex => (&[Kind::Write], vec![Some(plain(Kind::Write, Shape::Polls(1), 1)), None]),
+        Lock::RwLock(..) => (&KINDS, one_of_each_kind()),
+    };
+    let children: Vec<Child> = all_children(kinds, &shapes, 1)
+        .into_iter()
+        .filter(|child| child.kind != Kind::Upgrade || child.shape.polls_each_round())
+        .collect();
+    let base = Program { rounds: ROUNDS_TO_END, turns: Some(3), ..base(lock) };
+    two_tasks(&base, &children, &others, &mut |program| {
+        if program.tasks[0].children.iter().any(|child| child.shape.goes_on()) {
+            each(program);
+        }
+    });
 }

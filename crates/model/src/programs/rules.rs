@@ -2,8 +2,8 @@
 
 use super::run::{Event, Outcome, Side, run};
 use super::shrink::smallest;
-use super::{Executor, Program};
-use std::fmt::Write;
+use super::{Child, Executor, Program, Shape};
+use core::fmt::Write;
 
 /// A rule, about one program.
 pub type Rule = fn(&Program) -> Result<(), String>;
@@ -53,20 +53,32 @@ fn both(program: &Program) -> Result<(Outcome, Outcome), String> {
 
 /// A child that has this many turns without the rescue, in the second half of a run, must have a tenth of them with it.
 /// With fewer turns than that, a tenth says nothing.
-pub const TURNS_MIN: u32 = 20;
+const TURNS_MIN: u32 = 12;
 
 /// The part of its turns that a child keeps, at the least.
 ///
 /// A select loop may poll a hundred times in a round, and then is served more often than a sibling that polls once: R1's
 /// doubling bounds how much more, and below a tenth is starvation.
-pub const PART: u32 = 10;
+const PART: u32 = 10;
 
 /// R0: no child starves that would not starve without the rescue. The first half of a run may be anything; in the second
 /// half a child starves if it has less than a tenth of the turns that it has without the rescue.
+///
+/// Children that give up are seen by [`no_harm_to_the_impatient`].
 pub fn no_harm(program: &Program) -> Result<(), String> {
+    no_harm_to(program, Shape::goes_on)
+}
+
+/// R0, about the children that give up: by a timeout, or since a `select!` drops them.
+pub fn no_harm_to_the_impatient(program: &Program) -> Result<(), String> {
+    no_harm_to(program, |shape| !shape.goes_on())
+}
+
+fn no_harm_to(program: &Program, is_asked: fn(Shape) -> bool) -> Result<(), String> {
     let (with, without) = both(program)?;
-    for (child, (with_it, without_it)) in with.late_turns.iter().zip(&without.late_turns).enumerate() {
-        if *without_it >= TURNS_MIN && with_it * PART < *without_it {
+    let turns = with.late_turns.iter().zip(&without.late_turns);
+    for ((child, plan), (with_it, without_it)) in program.children().enumerate().zip(turns) {
+        if is_asked(plan.shape) && *without_it >= TURNS_MIN && with_it * PART < *without_it {
             return Err(format!(
                 "child {child} starves: turns with the rescue {:?}, without {:?}; in the second half {:?} and {:?}",
                 with.turns, without.turns, with.late_turns, without.late_turns
@@ -103,13 +115,10 @@ pub fn apart_is_without(program: &Program) -> Result<(), String> {
     Ok(())
 }
 
-/// Polls of tasks for each guard with the rescue, at the most: see [`ends`].
-const POLLS_PER_GUARD: u64 = 40;
-
 /// R1: a program in which each task waits for its own parked futures, and for nothing that has no end, ends.
 ///
-/// Its polls are bounded: a theft takes three polls of the thief, each parked future may have to be robbed once for each
-/// guard, and a guard is kept for a few rounds. A busy child adds polls of its own in each of these rounds.
+/// Its length is bounded: a theft takes three polls of the thief, and each parked future may have to be robbed once for
+/// each guard. The children that poll least often set the pace.
 pub fn ends(program: &Program) -> Result<(), String> {
     let with = run(program, Side::With);
     no_fault(&with, Side::With)?;
@@ -117,12 +126,28 @@ pub fn ends(program: &Program) -> Result<(), String> {
     if !with.ended {
         return Err(format!("hangs: {waiting:?} wait, turns {:?}\n{}", with.turns, tail(&with)));
     }
-    let guards = with.trace.iter().filter(|(_, _, event)| *event == Event::Guard).count() as u64;
-    let limit = POLLS_PER_GUARD * (guards + program.tasks.len() as u64);
-    if with.polls > limit {
-        return Err(format!("{} polls for {guards} guards", with.polls));
+    let guards = with.trace.iter().filter(|(_, _, event)| *event == Event::Guard).count();
+    let pace = program.children().map(pace).max().unwrap_or(0);
+    let limit = ROUNDS_PER_GUARD * pace * u32::try_from(guards + program.tasks.len()).expect("a small number");
+    if with.rounds > limit + START_MAX {
+        return Err(format!("{} rounds for {guards} guards, at most {limit}", with.rounds));
     }
     Ok(())
+}
+
+/// Rounds for each guard, at the most, of a child that polls in each round.
+const ROUNDS_PER_GUARD: u32 = 6;
+
+/// No task starts later.
+const START_MAX: u32 = 60;
+
+/// Rounds between two steps of a child, at the most.
+fn pace(child: &Child) -> u32 {
+    let waits = match child.shape {
+        Shape::Polls(_) | Shape::ForEver => 1,
+        Shape::Parks(rounds) | Shape::Drops(rounds, _) | Shape::Timed(rounds) => rounds + 1,
+    };
+    waits.max(child.hold).max(child.rest)
 }
 
 /// Whether a program stops for ever without the rescue.

@@ -111,12 +111,15 @@ fn turns_on<R: RawLock + 'static>(scene: Parking) -> Result<usize, String> {
     Err(format!("{TURNS_MAX} turns, and none of the other task"))
 }
 
+/// A future, and the waker of its task.
+type Reader<'a, R> = (Boxed<Read<'a, u64, Manual<R>>>, Waker);
+
 /// Readers that were granted at once and have not claimed, each of a task of its own but for those of `own`.
 fn unclaimed<'a, R: RawLock + 'static>(
     lock: &'a Lock<R>,
     readers: usize,
     own: &[(usize, &Waker)],
-) -> Vec<(Boxed<Read<'a, u64, Manual<R>>>, Waker)> {
+) -> Vec<Reader<'a, R>> {
     let holder = lock.try_write().expect("the lock is free");
     let reads = (0..readers).map(|n| {
         let mut read = Box::pin(lock.read());
