@@ -112,6 +112,35 @@ fn task(children: &[(Kind, Shape)]) -> Task {
     Task { start: 0, order: Order::Biased, children: children.iter().copied().map(child).collect() }
 }
 
+/// The upgrading child robs each of two reads of its task once in each of their waits, and so enters before the write of
+/// the other task again and again: a patience that ends with the wait of the victim never grows.
+#[test]
+fn r0_a_child_that_robs_its_siblings_by_turns_passes_nobody_for_ever() {
+    let once = Shape::Polls(1);
+    for polls in [2, 3, 6, 20, 100] {
+        for policy in POLICIES {
+            let reads = [(Kind::Read, once), (Kind::Read, once), (Kind::Upgrade, Shape::Polls(polls))];
+            let tasks = vec![task(&[(Kind::Write, once)]), task(&reads)];
+            let (lock, raw, executor) = (Lock::RwLock(policy, 1000), Raw::Local, Executor::EachRound);
+            rules::check(&Program { lock, raw, executor, rounds: 800, turns: None, tasks }, rules::no_harm);
+        }
+    }
+}
+
+/// The reads take turns, and the busy one robs both of its siblings in each of their waits.
+#[test]
+fn r0_a_busy_child_leaves_a_tenth_to_each_of_two_siblings() {
+    for policy in POLICIES {
+        for polls in [6, 20, 48, 100] {
+            let mut busy = task(&[(Kind::Write, Shape::Polls(1)), (Kind::Read, Shape::Polls(polls))]);
+            busy.children[1].hold = 2;
+            busy.children.extend(task(&[(Kind::Read, Shape::Polls(1))]).children);
+            let (lock, raw, executor) = (Lock::RwLock(policy, 1), Raw::Local, Executor::EachRound);
+            rules::check(&Program { lock, raw, executor, rounds: 800, turns: None, tasks: vec![busy] }, rules::no_harm);
+        }
+    }
+}
+
 /// A child that asks for the upgradable share, and another child whose granted read is parked: two ways in which the read
 /// keeps the share from its own task through other tasks, though nothing stood in the way of the share itself when the
 /// child was polled last.
