@@ -23,7 +23,7 @@ use fifolock_core::rwlock::RwLockPolicy;
 /// The lock of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lock {
-    /// Each child of it writes.
+    /// Each child writes.
     Mutex,
     /// The policy and the limit of readers.
     RwLock(RwLockPolicy, u32),
@@ -51,7 +51,7 @@ impl Raw {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// The child polls the future so many times in each round. One is a plain `.await`; more are a `select!` in a loop
-    /// that has something else to do, and so the child is busy: its task is polled in each round.
+    /// that has something else to do, and so the child is busy: the executor polls the task in each round.
     Polls(u32),
     /// The child is busy, polls the future once, and then not for so many rounds; again and again.
     Parks(u32),
@@ -63,7 +63,7 @@ pub enum Shape {
     Timed(u32),
 }
 
-/// What a child does with its future until it drops it.
+/// How a child treats a future until the child drops that future.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Between {
     /// One poll in each round.
@@ -94,13 +94,13 @@ impl Shape {
 pub struct Child {
     /// The kind of its guard. An upgrade asks for the upgradable share first, and keeps it for a round.
     pub kind: Kind,
-    /// How it polls.
+    /// How the child polls.
     pub shape: Shape,
-    /// For how many rounds it keeps its guard.
+    /// For how many rounds the child keeps its guard.
     pub hold: u32,
-    /// For how many rounds it asks for nothing after that.
+    /// For how many rounds the child asks for nothing after that.
     pub rest: u32,
-    /// Whether it has a waker of its own, and is polled only when it was woken, as in `FuturesUnordered`.
+    /// Whether the child has a waker of its own, and is polled only after a wake, as in `FuturesUnordered`.
     pub own_waker: bool,
 }
 

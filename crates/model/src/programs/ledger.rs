@@ -2,7 +2,7 @@
 
 use crate::reference::{Kind, Reference};
 
-/// What a poll of a lock future came to.
+/// The answer of a poll of a lock future.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
     Pending,
@@ -76,7 +76,7 @@ impl<R: Reference> Ledger<R> {
         }
     }
 
-    /// Whether the waiter was granted what it waits for; nothing is known of that after a rescue.
+    /// Whether the waiter was granted; nothing is known of that after a rescue.
     pub(super) fn is_granted(&self, child: usize) -> Option<bool> {
         self.reference.as_ref().map(|_| self.entries[child].stage == Stage::Granted)
     }
@@ -137,7 +137,7 @@ impl<R: Reference> Ledger<R> {
         }
     }
 
-    /// The waiter is served: it must be the turn of its task.
+    /// The waiter is served: its task must have the turn.
     fn take_turn(&mut self, child: usize, kind: Kind) -> Result<(), String> {
         if let Some(slots) = &mut self.slots {
             let head = slots[0];

@@ -1,4 +1,4 @@
-//! What the two runs of a program must have in common.
+//! How the two runs of a program must agree.
 
 use super::run::{Event, Outcome, Side, run};
 use super::shrink::smallest;
@@ -12,7 +12,7 @@ pub type Rule = fn(&Program) -> Result<(), String>;
 ///
 /// # Panics
 ///
-/// If the rule is broken: with the smallest program that breaks the rule, and what is known of its run.
+/// If the rule is broken: with the smallest program that breaks the rule, and the end of its run.
 #[track_caller]
 pub fn check(program: &Program, rule: Rule) {
     let Err(fault) = rule(program) else { return };
@@ -51,7 +51,7 @@ fn both(program: &Program) -> Result<(Outcome, Outcome), String> {
     Ok((with, without))
 }
 
-/// A child that has this many turns without the rescue, in the second half of a run, must have a tenth of them with it.
+/// A child that has this many turns without the rescue, in the second half of a run, must have a tenth of them with the rescue.
 /// With fewer turns than that, a tenth says nothing.
 const TURNS_MIN: u32 = 12;
 

@@ -30,22 +30,22 @@ pub enum Side {
     Apart,
 }
 
-/// What happened to a child.
+/// An event of a child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// It waits.
+    /// The child waits.
     Queued,
-    /// It has its guard.
+    /// The child has its guard.
     Guard,
-    /// Its guard is gone.
+    /// The guard is gone.
     Left,
-    /// Its future ended without a guard, by its timeout.
+    /// The future ended without a guard, by its timeout.
     Elapsed,
-    /// It dropped its future.
+    /// The child dropped its future.
     Dropped,
 }
 
-/// What a run came to.
+/// The outcome of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// The guards of each child.
@@ -199,7 +199,7 @@ impl<'a, L: Real> Run<'a, L> {
         }
     }
 
-    /// One poll of a child. `true`: it is busy, and its task must be polled in the next round too.
+    /// One poll of a child. `true`: the child is busy, and its task must be polled in the next round too.
     fn poll_child(&mut self, child: usize) -> bool {
         loop {
             let seat = &mut self.seats[child];
@@ -270,7 +270,7 @@ impl<'a, L: Real> Run<'a, L> {
         }
     }
 
-    /// One poll of a lock future. `true`: it is ready.
+    /// One poll of a lock future. `true`: the future is ready.
     fn poll_future(&mut self, child: usize, first: bool) -> bool {
         let seat = &mut self.seats[child];
         let Stage::Waiting { future, kind, .. } = &mut seat.stage else { unreachable!("a future is polled") };

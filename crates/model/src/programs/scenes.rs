@@ -30,7 +30,7 @@ fn acquire<R: RawLock + 'static>(lock: &Lock<R>, kind: Kind) -> Acquiring<'_, R>
     }
 }
 
-/// A task that an executor polls when it was woken.
+/// A task that an executor polls after a wake.
 struct Actor {
     waker: Waker,
     count: Arc<Count>,
@@ -48,7 +48,7 @@ impl Actor {
     }
 }
 
-/// What one task and its bystander do: see [`turns_before`].
+/// A task that parks, and its bystander: see [`turns_before`].
 #[derive(Clone, Copy, Debug)]
 pub struct Parking {
     /// Of the read-write lock.
@@ -70,7 +70,7 @@ const TURNS_MAX: usize = 200;
 const POLLS_MAX: usize = 600;
 
 /// R7: a task parks futures and asks for the lock in a loop. Another task has queued after the parked futures, and is
-/// polled when it was woken. Returns the turns of the loop before the other task's, or where one of them stands still.
+/// polled after a wake. Returns the turns of the loop before the other task's, or where one of them stands still.
 pub fn turns_before(raw: Raw, scene: Parking) -> Result<usize, String> {
     match raw {
         Raw::Std => turns_on::<StdLock>(scene),
@@ -133,7 +133,7 @@ fn unclaimed<'a, R: RawLock + 'static>(
     reads
 }
 
-/// What two tasks have done that look for their shares in turn.
+/// The result of two tasks that look for their shares in turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Look {
     /// Whether both have had the lock in the end.
@@ -192,7 +192,7 @@ pub fn two_looks<R: RawLock + 'static>(readers: usize, at: [Option<usize>; 2]) -
 /// More rounds than two looks take.
 const ROUNDS_MAX: usize = 5_000;
 
-/// What waiters of other tasks cost.
+/// The cost of the waiters of other tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cost {
     /// Guards.
@@ -202,7 +202,7 @@ pub struct Cost {
 }
 
 /// R8: beside so many unclaimed readers others come and go, ten at a time. Each waits in a task of its own, and is polled
-/// when it was woken.
+/// after a wake.
 #[must_use]
 pub fn queue_beside<R: RawLock + 'static>(readers: usize, waiting: usize) -> Cost {
     const ROOM: usize = 10;
@@ -242,7 +242,7 @@ pub fn queue_beside<R: RawLock + 'static>(readers: usize, waiting: usize) -> Cos
 /// A storm is cut short here.
 const POLLS_PER_WAITER: usize = 20;
 
-/// What the polls of one waiter cost that has nothing to find.
+/// The cost of the polls of a waiter that has nothing to find.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Polls {
     /// The sections of each poll.

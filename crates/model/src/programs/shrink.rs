@@ -2,7 +2,7 @@
 
 use super::{Child, Executor, Lock, Order, Program, Raw, Shape};
 
-/// What may be made smaller about a child.
+/// All children that are one step smaller.
 fn children(child: Child) -> Vec<Child> {
     let shapes = match child.shape {
         Shape::Polls(polls) => [1, 2, 3, polls / 2, polls.saturating_sub(1)].map(Shape::Polls).to_vec(),
