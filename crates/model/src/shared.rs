@@ -12,7 +12,7 @@ use core::mem;
 use core::task::{Poll, Waker};
 use fifolock_conformance::tools::clock::TestTimer;
 use fifolock_conformance::tools::{Count, counting_waker, poll_once};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::thread;
 
@@ -46,9 +46,17 @@ struct Rescue {
     /// Futures with their tasks.
     queue: Vec<(usize, usize)>,
     grants: usize,
-    /// The grant that a future has noted.
-    noted: HashMap<usize, usize>,
+    /// The grant that a future suspects, and in how many polls in a row.
+    suspects: HashMap<usize, (usize, u32)>,
+    /// Futures that were robbed and not polled since.
+    robbed: HashSet<usize>,
+    /// How often a robbed future was polled while it waited.
+    proofs: HashMap<usize, u32>,
 }
+
+/// At which poll in a row a waiter steals, and how often a proof doubles that (R1).
+const POLLS_TO_STEAL: u32 = 3;
+const PROOFS_MAX: u32 = 7;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owner {
@@ -93,23 +101,37 @@ impl Rescue {
             }
             self.queue.push((id, task));
         }
+        let is_granted = matches!(self.owner, Some(Owner::Granted(granted, _)) if granted == id);
+        if self.robbed.remove(&id) && !is_granted {
+            let proofs = self.proofs.entry(id).or_default();
+            *proofs = (*proofs + 1).min(PROOFS_MAX);
+        }
         match self.owner {
-            Some(Owner::Granted(granted, _)) if granted == id => {
+            Some(Owner::Granted(..)) if is_granted => {
                 self.owner = Some(Owner::Guard);
                 Turn::Ready
             }
             // R1: a grant of the same task, which nobody claims.
             Some(Owner::Granted(granted, of)) if of == task => {
-                if self.noted.insert(id, self.grants) != Some(self.grants) {
+                let polls = match self.suspects.get(&id) {
+                    Some((grant, polls)) if *grant == self.grants => polls + 1,
+                    _ => 1,
+                };
+                if polls < POLLS_TO_STEAL << self.proofs.get(&granted).copied().unwrap_or(0) {
+                    self.suspects.insert(id, (self.grants, polls));
                     return Turn::Noted;
                 }
+                self.robbed.insert(granted);
                 // R3: they change places.
                 let place = self.queue.iter().position(|(other, _)| *other == id).expect("it waits");
                 self.queue[place] = (granted, of);
                 self.owner = Some(Owner::Guard);
                 Turn::Ready
             }
-            _ => Turn::Pending,
+            _ => {
+                self.suspects.remove(&id);
+                Turn::Pending
+            }
         }
     }
 
