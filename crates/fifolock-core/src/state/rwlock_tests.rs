@@ -742,8 +742,15 @@ fn words_of_all_shapes_come_back() {
     let queues = [(0, 0, 0, 0), (1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (1, 1, 1, 0), (0, 0, 0, 1)];
     for (waiting_readers, waiting_writers, waiting_upgradable, reserved) in queues {
         let window = reserved;
-        let counts =
-            Counts { waiting_readers, waiting_upgradable, waiting_writers, reserved, window, ticket: 7, grants: Grants::NONE };
+        let counts = Counts {
+            waiting_readers,
+            waiting_upgradable,
+            waiting_writers,
+            reserved,
+            window,
+            ticket: 7,
+            grants: Grants::NONE,
+        };
         let queued = waiting_readers + waiting_upgradable + waiting_writers + reserved > 0;
         for readers in [0, 1, 2, max / 2, max - 1, max] {
             for upgradable in [false, readers > 0] {

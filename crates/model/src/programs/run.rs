@@ -64,6 +64,8 @@ pub struct Outcome {
     pub rescued: Option<usize>,
     /// The guards that went to another waiter of the task whose turn it was, if all children are of one kind.
     pub swaps: u32,
+    /// Those of the second half of the rounds.
+    pub late_swaps: u32,
     /// The children that wait at the end, and which of them was granted, as far as that is known.
     pub waiting: Vec<(usize, Option<bool>)>,
     /// A rule was broken at this point, and the run ended there.
@@ -118,6 +120,8 @@ struct Run<'a, L: Real> {
     queue: Queue,
     /// The round of the last guard.
     last_guard: u32,
+    /// The guards out of turn in the first half of the rounds.
+    early_swaps: u32,
     outcome: Outcome,
 }
 
@@ -162,6 +166,7 @@ impl<'a, L: Real> Run<'a, L> {
             tasks,
             queue,
             last_guard: 0,
+            early_swaps: 0,
             outcome,
         }
     }
@@ -297,6 +302,9 @@ impl<'a, L: Real> Run<'a, L> {
                 let rounds = if is_half { 1 } else { plan.hold };
                 self.outcome.turns[child] += u32::from(!is_half);
                 let is_late = self.outcome.rounds >= self.program.rounds / 2;
+                if !is_late {
+                    self.early_swaps = self.ledger.swaps;
+                }
                 self.outcome.late_turns[child] += u32::from(!is_half && is_late);
                 self.last_guard = self.outcome.rounds;
                 // One more: the round of the guard itself does not count.
@@ -397,6 +405,7 @@ impl<'a, L: Real> Run<'a, L> {
         self.outcome.waiting = waiting.map(|child| (child, self.ledger.is_granted(child))).collect();
         self.outcome.rescued = self.ledger.rescued;
         self.outcome.swaps = self.ledger.swaps;
+        self.outcome.late_swaps = self.ledger.swaps - self.early_swaps;
         mem::take(&mut self.outcome)
     }
 }
@@ -416,7 +425,7 @@ impl<L: Real> Drop for Run<'_, L> {
 
 /// After so many rounds without a guard there will be none. The rescue's patience is shorter: a theft takes some hundred
 /// polls at the most.
-const STALL: u32 = 1_000;
+const STALL: u32 = 10_000;
 
 fn run_on<L: Real>(program: &Program, side: Side) -> Outcome {
     let mut outcome = Outcome::default();
