@@ -40,7 +40,7 @@ pub(crate) enum Op {
     Claim(Kind),
     /// A granted future is dropped.
     DropGranted(Kind),
-    /// A future robs one of its own task, which was granted.
+    /// A future of this kind steals from one of its own task and of that kind, which was granted.
     Rescue(Kind, Kind),
     /// A guard is dropped.
     Release(Kind),
@@ -341,8 +341,8 @@ impl<S: Subject> Actor<S> {
         let mut rest = Rest::new();
         match self {
             Self::Poll(waiting) => rest.poll(waiting),
-            Self::Rescue(robber, granted) => {
-                rest.poll(robber);
+            Self::Rescue(thief, granted) => {
+                rest.poll(thief);
                 rest.waiting.push(granted);
             }
             Self::Drop(waiting) => drop(waiting),
@@ -415,10 +415,12 @@ impl Op {
             (Self::Claim(_), Some(waiting)) => Actor::Poll(waiting),
             (Self::DropGranted(_), Some(waiting)) => Actor::Drop(waiting),
             (Self::Rescue(kind, _), Some(mut granted)) => {
-                let mut robber = Waiting { woken: granted.woken.clone(), ..Waiting::new(lock.turn(kind, false)) };
-                assert!(robber.poll().is_pending(), "noticed, not robbed");
+                let mut thief = Waiting { woken: granted.woken.clone(), ..Waiting::new(lock.turn(kind, false)) };
+                for _ in 0..2 {
+                    assert!(thief.poll().is_pending(), "suspected, not stolen");
+                }
                 granted.seen = None;
-                Actor::Rescue(robber, granted)
+                Actor::Rescue(thief, granted)
             }
             (Self::First(kind), _) => Actor::Poll(Waiting::new(lock.turn(kind, false))),
             (Self::Again(kind), _) => Actor::Poll(queued(kind, false)),

@@ -1,9 +1,12 @@
-//! The rescue against the claim and the drop of the future that it robs: whoever wins the step on the word, one of them
-//! owns the mutex, and the other one's turn comes.
+//! The rescue against the claim, the drop and the timeout of its victim: whichever comes first, one of the two owns the
+//! mutex, and the other one's turn comes.
 
 use crate::platform::Std;
+use crate::raw::StdLock;
 use crate::test_tools::{Data, Woken, finish, model, poll};
 use core::pin::Pin;
+use core::task::Poll;
+use core::time::Duration;
 use loom::sync::Arc;
 use loom::thread;
 use std::boxed::Box;
@@ -18,7 +21,7 @@ fn turn(mutex: &Arc<Mutex>) -> Turn {
     Box::pin(async move { mutex.lock().await.add(1) })
 }
 
-/// A task has two futures; the first was granted and not polled since, the second has noticed it.
+/// A task has two futures; the first was granted and not polled since, the second suspects it at its second poll.
 fn abandoned(woken: &Woken) -> (Arc<Mutex>, Turn, Turn) {
     let mutex = Arc::new(Mutex::new(Data::new()));
     let guard = mutex.try_lock().unwrap();
@@ -26,10 +29,18 @@ fn abandoned(woken: &Woken) -> (Arc<Mutex>, Turn, Turn) {
     assert!(poll(granted.as_mut(), woken).is_pending());
     guard.add(1);
     drop(guard);
-    let wakes = woken.count();
-    assert!(poll(other.as_mut(), woken).is_pending(), "noticed, not robbed");
-    assert_eq!(woken.count(), wakes + 1, "the task is woken once more");
+    suspect(other.as_mut(), woken);
     (mutex, granted, other)
+}
+
+/// The next poll steals.
+#[track_caller]
+fn suspect<F: Future + ?Sized>(mut thief: Pin<&mut F>, woken: &Woken) {
+    let wakes = woken.count();
+    for polls in 1..3 {
+        assert!(poll(thief.as_mut(), woken).is_pending(), "suspected, not stolen");
+        assert_eq!(woken.count(), wakes + polls, "the task is woken once more");
+    }
 }
 
 #[track_caller]
@@ -142,14 +153,14 @@ fn loom_r2_claim_and_drop_against_rescue() {
     });
 }
 
-/// R2: the claim, and two of the task's other futures that have noticed the same grant.
+/// R2: the claim, and two of the task's other futures that suspect the same grant.
 #[test]
 fn loom_r2_claim_against_two_rescues() {
     model(|| {
         let woken = Woken::new();
         let (mutex, mut granted, mut other) = abandoned(&woken);
         let mut another = turn(&mutex);
-        assert!(poll(another.as_mut(), &woken).is_pending(), "noticed, not robbed");
+        suspect(another.as_mut(), &woken);
         let claimer = {
             let woken = woken.clone();
             thread::spawn(move || {
@@ -162,10 +173,48 @@ fn loom_r2_claim_against_two_rescues() {
         assert!(waiting.is_empty() || rescued[0], "nobody owns it");
         waiting.extend([other, another].into_iter().zip(rescued).filter(|(_, ready)| !ready).map(|(turn, _)| turn));
         // In whatever order they stand now, each is served.
-        for _ in 0..3 {
+        for _ in 0..9 {
             waiting.retain_mut(|turn| poll(turn.as_mut(), &woken).is_pending());
         }
         assert!(waiting.is_empty(), "a turn was lost");
         assert_over(&mutex, 4);
+    });
+}
+
+/// R2, R9: the victim's time is over. It claims, or was robbed, and then its wait ends in an error.
+#[test]
+fn loom_r2_timeout_of_the_victim_against_rescue() {
+    use crate::test_tools::pairs::Later;
+    type Mutex = crate::Mutex<Data, Later<StdLock>>;
+    model(|| {
+        let woken = Woken::new();
+        let mutex = Arc::new(Mutex::new(Data::new()));
+        let guard = mutex.try_lock().unwrap();
+        let shared = Arc::clone(&mutex);
+        // Its sleep is over at the second poll.
+        let mut victim = Box::pin(async move {
+            let outcome = shared.lock_timeout(Duration::from_millis(1)).await;
+            outcome.map(|guard| guard.add(1)).is_ok()
+        });
+        let shared = Arc::clone(&mutex);
+        let mut thief = Box::pin(async move { shared.lock().await.add(1) });
+        assert!(poll(victim.as_mut(), &woken).is_pending());
+        drop(guard);
+        suspect(thief.as_mut(), &woken);
+        let claimer = {
+            let woken = woken.clone();
+            thread::spawn(move || match poll(victim.as_mut(), &woken) {
+                Poll::Ready(acquired) => acquired,
+                Poll::Pending => panic!("its time is over"),
+            })
+        };
+        let stolen = poll(thief.as_mut(), &woken).is_ready();
+        let acquired = claimer.join().unwrap();
+        assert!(stolen || acquired, "nobody owned it");
+        if !stolen {
+            finish(thief.as_mut(), &woken);
+        }
+        assert_eq!(mutex.try_lock().expect("free").read(), 1 + u32::from(acquired));
+        assert_eq!(mutex.queued(), 0);
     });
 }
