@@ -5,8 +5,9 @@ use core::task::Waker;
 use heapless::Vec;
 use heapless::vec::Drain;
 
-/// How many readers of a batch are marked in one section, and so how many wakers lie on the releaser's stack.
-pub(crate) const WAKE_BATCH: usize = 32;
+/// How many readers of a batch are marked in one section, and so how many wakers lie on the releaser's stack. One in loom's
+/// models, so that few readers make a batch of several sections.
+pub(crate) const WAKE_BATCH: usize = if cfg!(fifolock_loom) { 1 } else { 32 };
 
 /// The wakers that one section took out of granted waiters.
 // In this order, what is written first lies together: else the compiler clears all that is in between too.

@@ -15,8 +15,8 @@ use core::ptr::NonNull;
 /// At which poll in a row a waiter steals a grant that its own task leaves unclaimed.
 pub(crate) const POLLS_TO_STEAL: u16 = 3;
 
-/// How many granted readers one section visits.
-pub(crate) const SCAN_BATCH: u32 = 32;
+/// How many granted readers one section visits. One in loom's models, so that few readers make a scan of several sections.
+pub(crate) const SCAN_BATCH: u32 = if cfg!(fifolock_loom) { 1 } else { 32 };
 
 /// What a poll finds among the unclaimed grants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
