@@ -39,8 +39,8 @@ mod rescue;
 mod waiter;
 
 pub(crate) use granted::{GrantedSet, Grants};
-pub(crate) use rescue::visit;
 pub use rescue::{Found, Scan};
+pub(crate) use rescue::{Trade, visit};
 pub(crate) use waiter::Stage;
 pub use waiter::{Kind, Node, Waiter};
 
@@ -441,8 +441,7 @@ impl WaitQueue {
     ///
     /// In a section, by the poll of the thief's future; the thief is linked in this queue and never waits again;
     /// `victim` is granted and not claimed, in no ring, and waited for the same.
-    #[cold]
-    #[inline(never)]
+    #[inline]
     pub(crate) unsafe fn trade(&mut self, thief: Pin<&Waiter>, victim: Node) {
         // SAFETY: I1: unclaimed, so its future has not ended.
         let other = unsafe { victim.waiter() };

@@ -687,22 +687,22 @@ fn a_robbed_upgrade_waits_again_at_the_head() {
 fn grant_numbers_are_odd_and_wrap_past_zero() {
     let mut grants = Grants::NONE;
     let numbers = [1, 2, 3].map(|_| grants.next());
-    assert_eq!(numbers, [33, 65, 97]);
+    assert_eq!(numbers, [65, 129, 193]);
     assert_eq!(numbers[2], grants.newest());
-    grants.advance_to(u32::MAX - 62);
+    grants.advance_to(u32::MAX - 126);
     let wrapped: Vec<_> = (0..3).map(|_| grants.next()).collect();
-    assert_eq!(wrapped, [u32::MAX - 30, 1, 33]);
+    assert_eq!(wrapped, [u32::MAX - 62, 1, 65]);
 }
 
-/// A doubt changes no number, and there are no more than eleven.
+/// A doubt changes no number, and there are no more than 31.
 #[test]
-fn r1_a_lock_forgives_four_wrong_thefts_and_doubles_with_the_next_seven() {
+fn r1_a_lock_doubles_with_every_fourth_disturbed_wait() {
     let mut grants = Grants::NONE;
-    for wrong in 0..20_u16 {
-        assert_eq!(grants.level(), wrong.saturating_sub(4).min(7), "{wrong}");
+    for wrong in 0..40_u16 {
+        assert_eq!(grants.level(), (wrong / 4).min(7), "{wrong}");
         let newest = grants.newest();
         grants.doubt();
         assert_eq!(grants.newest(), newest);
-        assert_eq!(grants.next(), newest + 32);
+        assert_eq!(grants.next(), newest + 64);
     }
 }

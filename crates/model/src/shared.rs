@@ -52,11 +52,15 @@ struct Rescue {
     robbed: HashSet<usize>,
     /// How often a robbed future was polled while it waited.
     proofs: HashMap<usize, u32>,
+    /// In how many waits that has happened on this lock.
+    doubts: u32,
 }
 
 /// At which poll in a row a waiter steals, and how often a proof doubles that (R1).
 const POLLS_TO_STEAL: u32 = 3;
 const PROOFS_MAX: u32 = 7;
+/// So many disturbed waits double the polls for any victim of the lock.
+const DOUBTS: u32 = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owner {
@@ -104,6 +108,8 @@ impl Rescue {
         let is_granted = matches!(self.owner, Some(Owner::Granted(granted, _)) if granted == id);
         if self.robbed.remove(&id) && !is_granted {
             let proofs = self.proofs.entry(id).or_default();
+            // The lock remembers one for each wait.
+            self.doubts += u32::from(*proofs == 0);
             *proofs = (*proofs + 1).min(PROOFS_MAX);
         }
         match self.owner {
@@ -117,7 +123,9 @@ impl Rescue {
                     Some((grant, polls)) if *grant == self.grants => polls + 1,
                     _ => 1,
                 };
-                if polls < POLLS_TO_STEAL << self.proofs.get(&granted).copied().unwrap_or(0) {
+                let proofs = self.proofs.get(&granted).copied().unwrap_or(0);
+                let doubts = (self.doubts / DOUBTS).min(PROOFS_MAX);
+                if polls < POLLS_TO_STEAL << proofs.max(doubts) {
                     self.suspects.insert(id, (self.grants, polls));
                     return Turn::Noted;
                 }
@@ -423,7 +431,7 @@ impl<L: Real> Tasks<L> {
 }
 
 /// More polls of tasks than any sequence needs.
-const POLLS_MAX: usize = 20_000;
+const POLLS_MAX: usize = 400_000;
 
 impl<L: Real> Drop for Tasks<L> {
     fn drop(&mut self) {

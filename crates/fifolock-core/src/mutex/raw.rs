@@ -3,7 +3,7 @@
 #[cfg(feature = "diagnostics")]
 use crate::diagnostics::LockReport;
 use crate::diagnostics::{Place, Recorded, Slot, SlotMut};
-use crate::queue::{Found, Grants, Kind, Node, WaitQueue, Waiter, visit};
+use crate::queue::{Grants, Kind, Node, Trade, WaitQueue, Waiter};
 use crate::raw::{RawLock, Word};
 use crate::rescue::Rescuing;
 use crate::state::mutex::MutexState;
@@ -244,12 +244,10 @@ impl<R: RawLock> Rescuing for &RawMutex<R> {
     ) -> Step {
         let Some(granted) = Node::new(section.state.granted()) else { return Step::Wait };
         // SAFETY: as the caller promises; the word says that the granted waiter has not claimed.
-        match unsafe { visit(waiter, granted, *section.grants) } {
-            Found::Nothing | Found::More => Step::Wait,
-            Found::Suspect => Step::WakeAgain,
-            Found::Due(victim) => {
-                // SAFETY: as the caller promises. The polled future is done with waiting, and there is one kind only.
-                unsafe { section.queue.trade(waiter, victim) };
+        match unsafe { section.queue.trade_if_due(waiter, granted, *section.grants) } {
+            Trade::None => Step::Wait,
+            Trade::Suspect => Step::WakeAgain,
+            Trade::Done => {
                 section.state.claim();
                 section.holder.enter(waiter.place());
                 Step::Owner

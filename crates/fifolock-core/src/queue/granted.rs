@@ -1,6 +1,5 @@
 //! The granted readers that have not claimed their shares, and the numbers of grants.
 
-use super::waiter::MOST_LEVEL;
 use super::{Node, Others, Ring};
 
 /// The number of the newest grant, and in its low bits how often a theft has turned out to be wrong.
@@ -8,20 +7,19 @@ use super::{Node, Others, Ring};
 /// | bits | meaning |
 /// |---|---|
 /// | 0 | always set, so that 0 is no number |
-/// | 1 to 4 | wrong thefts, up to [`MOST_DOUBT`](Self::MOST_DOUBT) |
-/// | 5 to 31 | counts the grants; wraps |
+/// | 1 to 5 | in how many waits a theft has turned out to be wrong, up to 31 |
+/// | 6 to 31 | counts the grants; wraps |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Grants(u32);
 
 impl Grants {
     /// Before the first grant.
     pub(crate) const NONE: Self = Self(1);
-    const STEP: u32 = 1 << 5;
+    const STEP: u32 = 1 << 6;
     const DOUBT: u32 = Self::STEP - 2;
     const ONE_DOUBT: u32 = 2;
-    /// So many wrong thefts a lock forgives: they count for the robbed waiter alone, and for the rest of its wait.
-    const FORGIVEN: u32 = 4;
-    const MOST_DOUBT: u32 = Self::FORGIVEN + MOST_LEVEL as u32;
+    /// So many disturbed waits double the polls of each later theft. Fewer count for the robbed waiters alone.
+    const DOUBTS: u32 = 4 * Self::ONE_DOUBT;
 
     /// The number of the newest grant.
     #[inline(always)]
@@ -49,10 +47,10 @@ impl Grants {
         self.0 = self.0 & Self::DOUBT | number;
     }
 
-    /// A theft has turned out to be wrong.
+    /// A theft has turned out to be wrong, for the first time in a wait.
     #[inline(always)]
     pub(super) fn doubt(&mut self) {
-        if self.0 & Self::DOUBT < Self::MOST_DOUBT * Self::ONE_DOUBT {
+        if self.0 & Self::DOUBT != Self::DOUBT {
             self.0 += Self::ONE_DOUBT;
         }
     }
@@ -60,7 +58,7 @@ impl Grants {
     /// How often the polls of a theft are doubled for any victim of this lock.
     #[inline(always)]
     pub(super) fn level(self) -> u16 {
-        ((self.0 & Self::DOUBT) / Self::ONE_DOUBT).saturating_sub(Self::FORGIVEN) as u16
+        (self.0 & Self::DOUBT) as u16 / Self::DOUBTS as u16
     }
 }
 

@@ -3,8 +3,8 @@
 //! The story stands in [the rescue](crate::rescue).
 
 use super::granted::is_later;
-use super::waiter::{Role, WAITING};
-use super::{GrantedSet, Grants, Kind, Node, Waiter};
+use super::waiter::{Numbers, Role, WAITING};
+use super::{GrantedSet, Grants, Kind, Node, WaitQueue, Waiter};
 use crate::sync_shim::Ordering;
 use core::cell::{Cell, UnsafeCell};
 use core::marker::PhantomPinned;
@@ -31,76 +31,22 @@ pub enum Found {
     More,
 }
 
-/// What one poll has seen of its own task's unclaimed grants.
+/// Whether a waiter, after so many polls with suspicion, steals the grant at this poll. `victim` is the role of the granted
+/// waiter.
+#[inline(always)]
+fn is_due(polls: u16, victim: Role, grants: Grants) -> bool {
+    polls + 1 >= POLLS_TO_STEAL << victim.level().max(grants.level())
+}
+
+/// What a scan has seen of its own task's unclaimed grants.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
-    /// The newest grant when the poll began.
+    /// The newest grant when the scan began.
     newest: u32,
     /// Whether there is one that would help the waiter.
     any: bool,
     /// Whether one of those was there already when the suspicion began.
     known: bool,
-    /// How often the polls of a theft are doubled for any victim of this lock.
-    level: u16,
-}
-
-impl Seen {
-    #[inline(always)]
-    fn nothing(grants: Grants) -> Self {
-        Self { newest: grants.newest(), any: false, known: false, level: grants.level() }
-    }
-
-    /// Takes note of an unclaimed grant of the waiter's own task. `true`: the waiter may steal the grant.
-    ///
-    /// # Safety
-    ///
-    /// In a section, by the waiter's poll; it waits, and `victim` is granted and not claimed.
-    #[inline(always)]
-    unsafe fn suspect(&mut self, waiter: Pin<&Waiter>, victim: &Waiter) -> bool {
-        // SAFETY: I2: it waits.
-        let role = unsafe { waiter.role() };
-        // SAFETY: I2, I6: it waits.
-        let since = unsafe { waiter.numbers() }.since;
-        // SAFETY: I2: in a section.
-        let victim_role = unsafe { victim.role() };
-        // SAFETY: I2, I6: granted, so it was queued.
-        let numbers = unsafe { victim.numbers() };
-        let renumbered = victim_role.0 & Role::RENUMBERED != 0;
-        let grant = if renumbered { numbers.since } else { numbers.number };
-        let polls = Role::POLLS.of(role);
-        let known = polls > 0 && !is_later(grant, since);
-        self.any = true;
-        self.known |= known;
-        known && polls + 1 >= POLLS_TO_STEAL << Role::LEVEL.of(victim_role).max(self.level)
-    }
-
-    /// The poll has visited all grants, and its waiter waits on.
-    ///
-    /// # Safety
-    ///
-    /// In a section, by the waiter's poll; it waits.
-    #[inline(always)]
-    unsafe fn conclude(self, waiter: Pin<&Waiter>) -> Found {
-        // SAFETY: I2: it waits.
-        let role = unsafe { waiter.role() };
-        let polls = match (self.any, self.known) {
-            (false, _) => 0,
-            (true, false) => 1,
-            (true, true) => Role::POLLS.of(role) + 1,
-        };
-        // SAFETY: I2, I6: it waits.
-        unsafe {
-            waiter.update(|numbers| {
-                numbers.scanned = self.newest;
-                if polls == 1 {
-                    numbers.since = self.newest;
-                }
-            });
-        }
-        // SAFETY: I2: it waits.
-        unsafe { waiter.set_role(Role::POLLS.set(role, polls)) };
-        if self.any { Found::Suspect } else { Found::Nothing }
-    }
 }
 
 /// A scan of the granted readers by one poll, on the stack of the poll.
@@ -144,7 +90,7 @@ impl Scan {
 
 impl Waiter {
     /// A robbed waiter that is polled has shown that its task is alive: for the rest of its wait, a theft from it takes
-    /// twice as many polls. A lock that has seen several wrong thefts takes as many polls for any victim.
+    /// twice as many polls. The lock remembers that a wait was disturbed, once for each wait.
     ///
     /// # Safety
     ///
@@ -157,10 +103,11 @@ impl Waiter {
         self.phase.store(WAITING, Ordering::Relaxed);
         // SAFETY: I2: as the caller promises.
         let role = unsafe { self.role() };
-        grants.doubt();
-        let level = Role::LEVEL.of(role) + 1;
+        if role.level() == 0 {
+            grants.doubt();
+        }
         // SAFETY: I2: as the caller promises.
-        unsafe { self.set_role(Role::LEVEL.set(role, level)) };
+        unsafe { self.set_role(role.raise_level()) };
     }
 
     /// Whether this poll may steal a grant, should it find one.
@@ -171,17 +118,31 @@ impl Waiter {
     #[inline(always)]
     pub(crate) unsafe fn may_steal(&self) -> bool {
         // SAFETY: I2: as the caller promises.
-        Role::POLLS.of(unsafe { self.role() }) + 1 >= POLLS_TO_STEAL
+        unsafe { self.role() }.polls() + 1 >= POLLS_TO_STEAL
+    }
+
+    /// The waiter has suspected its task at so many polls in a row, this one included.
+    ///
+    /// # Safety
+    ///
+    /// In a section, by its poll; it waits.
+    #[inline(always)]
+    unsafe fn suspect(&self, role: Role, polls: u16, newest: u32) {
+        if polls == 1 {
+            // SAFETY: I2, I6: as the caller promises.
+            unsafe { self.update(|numbers| numbers.since = newest) };
+        }
+        // SAFETY: I2: as the caller promises.
+        unsafe { self.set_role(role.with_polls(polls)) };
     }
 }
 
-/// What the poll of a waiter finds if this is the only unclaimed grant.
+/// What the poll of a waiter comes to if this is the only unclaimed grant: a mutex, or a writer.
 ///
 /// # Safety
 ///
 /// In a section, by the waiter's poll; it waits, and `granted` is granted and not claimed.
-#[cold]
-#[inline(never)]
+#[inline(always)]
 pub(crate) unsafe fn visit(waiter: Pin<&Waiter>, granted: Node, grants: Grants) -> Found {
     // SAFETY: I1: unclaimed, so its future has not ended.
     let victim = unsafe { granted.waiter() };
@@ -189,13 +150,53 @@ pub(crate) unsafe fn visit(waiter: Pin<&Waiter>, granted: Node, grants: Grants) 
     if !unsafe { waiter.is_of_task(victim) } {
         return Found::Nothing;
     }
-    let mut seen = Seen::nothing(grants);
-    // SAFETY: as the caller promises.
-    if unsafe { seen.suspect(waiter, victim) } {
+    // SAFETY: I2: it waits.
+    let role = unsafe { waiter.role() };
+    // SAFETY: I2, I6: it waits.
+    let since = unsafe { waiter.numbers() }.since;
+    // It is in no set, so it has the number of its grant.
+    // SAFETY: I2, I6: granted, so it was queued.
+    let grant = unsafe { victim.numbers() }.number;
+    let polls = role.polls();
+    let known = polls > 0 && !is_later(grant, since);
+    // SAFETY: I2: in a section.
+    if known && is_due(polls, unsafe { victim.role() }, grants) {
         return Found::Due(granted);
     }
     // SAFETY: as the caller promises.
-    unsafe { seen.conclude(waiter) }
+    unsafe { waiter.suspect(role, if known { polls + 1 } else { 1 }, grants.newest()) };
+    Found::Suspect
+}
+
+/// What [`WaitQueue::trade_if_due`] comes to: as [`Found`], in one byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Trade {
+    None,
+    Suspect,
+    Done,
+}
+
+impl WaitQueue {
+    /// The same for a waiter of this queue, which waits for the same as the granted one. If the grant is due, the two
+    /// [trade](Self::trade).
+    ///
+    /// # Safety
+    ///
+    /// As [`visit`]; the waiter is linked in this queue.
+    #[cold]
+    #[inline(never)]
+    pub(crate) unsafe fn trade_if_due(&mut self, waiter: Pin<&Waiter>, granted: Node, grants: Grants) -> Trade {
+        // SAFETY: as the caller promises.
+        match unsafe { visit(waiter, granted, grants) } {
+            Found::Nothing | Found::More => Trade::None,
+            Found::Suspect => Trade::Suspect,
+            Found::Due(victim) => {
+                // SAFETY: as the caller promises. The waiter is done with waiting.
+                unsafe { self.trade(waiter, victim) };
+                Trade::Done
+            }
+        }
+    }
 }
 
 impl GrantedSet {
@@ -226,9 +227,12 @@ impl GrantedSet {
     ) -> Found {
         // SAFETY: as the caller promises.
         let mut next = unsafe { self.resume(scan) };
-        let mut seen = scan.seen.get().unwrap_or_else(|| Seen::nothing(*grants));
+        let before = Seen { newest: grants.newest(), any: false, known: false };
+        let mut seen = scan.seen.get().unwrap_or(before);
+        // SAFETY: I2: it waits.
+        let role = unsafe { waiter.role() };
         // SAFETY: I2, I6: it waits.
-        let scanned = unsafe { waiter.numbers() }.scanned;
+        let Numbers { scanned, since, .. } = unsafe { waiter.numbers() };
         for _ in 0..SCAN_BATCH {
             let Some(node) = next else { break };
             // SAFETY: I1: linked here.
@@ -239,8 +243,8 @@ impl GrantedSet {
                 continue;
             }
             // SAFETY: I2, I6: linked here.
-            let number = unsafe { member.numbers() }.number;
-            if !is_later(number, scanned) {
+            let numbers = unsafe { member.numbers() };
+            if !is_later(numbers.number, scanned) {
                 next = None;
                 break;
             }
@@ -249,17 +253,25 @@ impl GrantedSet {
                 continue;
             }
             // SAFETY: I2: linked here.
-            let kind = unsafe { member.kind() };
-            // SAFETY: as the caller promises; members have not claimed.
-            if helps(kind) && unsafe { seen.suspect(waiter, member) } {
-                return Found::Due(node);
+            let victim = unsafe { member.role() };
+            if helps(victim.kind()) {
+                let grant = if victim.0 & Role::RENUMBERED != 0 { numbers.since } else { numbers.number };
+                let known = role.polls() > 0 && !is_later(grant, since);
+                if known && is_due(role.polls(), victim, *grants) {
+                    return Found::Due(node);
+                }
+                seen = Seen { any: true, known: seen.known || known, ..seen };
             }
             // SAFETY: linked here.
             unsafe { self.renumber(node, grants.next()) };
         }
         let Some(node) = next else {
+            // SAFETY: I2, I6: it waits.
+            unsafe { waiter.update(|numbers| numbers.scanned = seen.newest) };
+            let polls = if seen.known { role.polls() + 1 } else { u16::from(seen.any) };
             // SAFETY: as the caller promises.
-            return unsafe { seen.conclude(waiter) };
+            unsafe { waiter.suspect(role, polls, seen.newest) };
+            return if seen.any { Found::Suspect } else { Found::Nothing };
         };
         scan.seen.set(Some(seen));
         // SAFETY: I7: linked nowhere, so nobody else knows it.

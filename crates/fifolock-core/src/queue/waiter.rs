@@ -103,8 +103,9 @@ pub(super) const MOST_LEVEL: u16 = 7;
 
 impl Role {
     pub(super) const RENUMBERED: u16 = 1 << 2;
-    pub(super) const LEVEL: Bits = Bits { shift: 3, most: MOST_LEVEL };
-    pub(super) const POLLS: Bits = Bits { shift: 6, most: 1023 };
+    const ONE_LEVEL: u16 = 1 << 3;
+    const LEVELS: u16 = MOST_LEVEL << 3;
+    const ONE_POLL: u16 = 1 << 6;
 
     #[inline(always)]
     pub(super) const fn new(kind: Kind) -> Self {
@@ -112,7 +113,7 @@ impl Role {
     }
 
     #[inline(always)]
-    fn kind(self) -> Kind {
+    pub(super) fn kind(self) -> Kind {
         match self.0 & 0b11 {
             0 => Kind::Read,
             1 => Kind::Upgradable,
@@ -120,24 +121,28 @@ impl Role {
             _ => Kind::Upgrade,
         }
     }
-}
 
-/// A number inside of a [`Role`].
-pub(super) struct Bits {
-    shift: u32,
-    most: u16,
-}
-
-impl Bits {
+    /// How often the polls of a theft from this waiter are doubled.
     #[inline(always)]
-    pub(super) fn of(&self, role: Role) -> u16 {
-        role.0 >> self.shift & self.most
+    pub(super) fn level(self) -> u16 {
+        (self.0 & Self::LEVELS) / Self::ONE_LEVEL
     }
 
-    /// The role with this number, or with the largest there is room for.
     #[inline(always)]
-    pub(super) fn set(&self, role: Role, to: u16) -> Role {
-        Role(role.0 & !(self.most << self.shift) | to.min(self.most) << self.shift)
+    pub(super) fn raise_level(self) -> Self {
+        if self.level() < MOST_LEVEL { Self(self.0 + Self::ONE_LEVEL) } else { self }
+    }
+
+    /// At how many polls in a row it has suspected its task.
+    #[inline(always)]
+    pub(super) fn polls(self) -> u16 {
+        self.0 / Self::ONE_POLL
+    }
+
+    #[inline(always)]
+    pub(super) fn with_polls(self, polls: u16) -> Self {
+        debug_assert!(polls < 1 << 10, "there is room for the polls of a theft");
+        Self(self.0 % Self::ONE_POLL + polls * Self::ONE_POLL)
     }
 }
 
@@ -283,7 +288,7 @@ impl Waiter {
         unsafe { self.update(|numbers| numbers.number = ticket) };
         // SAFETY: I2, as the caller promises.
         let role = unsafe { self.role() };
-        let role = Role::POLLS.set(Role(role.0 & !Role::RENUMBERED), 0);
+        let role = Role(role.0 & !Role::RENUMBERED).with_polls(0);
         // SAFETY: I2, as the caller promises.
         unsafe { self.set_role(role) };
     }

@@ -1,7 +1,6 @@
 //! What a waiter remembers of a suspicion, and the scan.
 
 use super::super::rescue::{POLLS_TO_STEAL, SCAN_BATCH};
-use super::super::waiter::Bits;
 use super::*;
 use core::pin::pin;
 
@@ -123,12 +122,12 @@ impl Bench {
 
     fn level(&self, i: usize) -> u16 {
         // SAFETY: one section.
-        Role::LEVEL.of(unsafe { self.members[i].waiter.role() })
+        unsafe { self.members[i].waiter.role() }.level()
     }
 
     fn polls(&self, i: usize) -> u16 {
         // SAFETY: one section.
-        Role::POLLS.of(unsafe { self.members[i].waiter.role() })
+        unsafe { self.members[i].waiter.role() }.polls()
     }
 
     /// The task of a granted member is now that of another one, without a new grant.
@@ -173,7 +172,7 @@ impl Grants {
     /// So many more numbers are left before they wrap.
     fn before_the_wrap(left: u32) -> Self {
         let mut grants = Self::NONE;
-        grants.advance_to(1_u32.wrapping_sub(32 * (left + 1)));
+        grants.advance_to(1_u32.wrapping_sub(64 * (left + 1)));
         grants
     }
 }
@@ -369,25 +368,23 @@ fn r1_only_a_victim_proves_that_it_is_alive() {
 
 #[test]
 fn r1_a_role_has_room_for_all_of_its_parts() {
-    let numbers = |bits: &Bits, most: u16| {
-        for kind in [Kind::Read, Kind::Upgradable, Kind::Write, Kind::Upgrade] {
-            for flag in [0, Role::RENUMBERED] {
-                for n in [0, 1, most - 1, most, most + 1, u16::MAX] {
-                    for other in [Role(0), Role(!0)] {
-                        let role = Role(other.0 & !0b111 | Role::new(kind).0 | flag);
-                        let set = bits.set(role, n);
-                        assert_eq!(bits.of(set), n.min(most), "the largest there is room for");
-                        // All else is as before.
-                        assert_eq!(bits.set(set, bits.of(role)).0, role.0);
-                    }
+    // The highest level takes 384 polls.
+    const { assert!(POLLS_TO_STEAL << 7 == 384) };
+    for kind in [Kind::Read, Kind::Upgradable, Kind::Write, Kind::Upgrade] {
+        for flag in [0, Role::RENUMBERED] {
+            let mut role = Role(Role::new(kind).0 | flag);
+            for level in 0..10 {
+                assert_eq!(role.level(), level.min(7), "no more than seven");
+                for polls in [0, 1, 2, 383, 384, 1023] {
+                    let with_polls = role.with_polls(polls);
+                    assert_eq!((with_polls.polls(), with_polls.level()), (polls, role.level()));
+                    assert_eq!((with_polls.kind(), with_polls.0 & Role::RENUMBERED), (kind, flag));
+                    assert_eq!(with_polls.with_polls(0).0, role.0, "all else is as before");
                 }
+                role = role.raise_level();
             }
         }
-    };
-    numbers(&Role::LEVEL, 7);
-    numbers(&Role::POLLS, 1023);
-    // No poll count is so large that it does not fit: the highest level takes 384 polls.
-    const { assert!(POLLS_TO_STEAL << 7 < 1023) };
+    }
 }
 
 #[test]
@@ -404,15 +401,15 @@ fn r1_a_role_keeps_its_kind() {
                 unsafe { bench.members[0].waiter.role() }
             };
             // SAFETY: one section.
-            unsafe { bench.members[0].waiter.set_role(Role::POLLS.set(role(&bench), 1023)) };
+            unsafe { bench.members[0].waiter.set_role(role(&bench).with_polls(1023)) };
             // SAFETY: one section; it is robbed.
             bench.prove_alive(0);
             assert_eq!((bench.kind(0), bench.level(0)), (kind, level.min(7)));
-            assert_eq!(Role::POLLS.of(role(&bench)), 1023);
+            assert_eq!(role(&bench).polls(), 1023);
             bench.wake_first();
             let waker = bench.members[0].waker();
             bench.push_again(0, waker, 0);
-            assert_eq!(Role::POLLS.of(role(&bench)), 0);
+            assert_eq!(role(&bench).polls(), 0);
         }
     }
 }
@@ -434,11 +431,11 @@ fn r8_each_member_is_visited_once_from_the_newest_on() {
             let before = bench.grants.newest();
             let sections = members.div_ceil(BATCH).max(1);
             assert_eq!(bench.poll_in_sections(members), (sections, Suspects));
-            assert_eq!(bench.grants.newest(), before + 32 * members as u32, "each gets one number");
+            assert_eq!(bench.grants.newest(), before + 64 * members as u32, "each gets one number");
             order.reverse();
             assert_eq!(bench.granted(), order);
             let numbers: Vec<_> = order.iter().map(|i| bench.grant_number(*i)).collect();
-            assert_eq!(numbers, (0..members as u32).map(|n| before + 32 + 32 * n).collect::<Vec<_>>());
+            assert_eq!(numbers, (0..members as u32).map(|n| before + 64 + 64 * n).collect::<Vec<_>>());
         }
     }
 }
