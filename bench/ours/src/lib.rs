@@ -127,4 +127,5 @@ where
     scenarios::waker::rows();
     scenarios::mutex::rows::<Mutex<P>>();
     scenarios::rwlock::rows::<RwLock<P>>();
+    scenarios::rwlock::looks::<RwLock<P>>();
 }

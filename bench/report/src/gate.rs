@@ -127,10 +127,37 @@ impl Record {
             for row in rows.keys().filter(|row| recorded.is_none_or(|rows| !rows.contains_key(*row))) {
                 found.push(format!("{program} {row}: counted, but not recorded"));
             }
+            found.extend(looks(rows).into_iter().map(|fault| format!("{program} {fault}")));
         }
         found
     }
 }
+
+/// What the polls of a waiter cost beside unclaimed grants: the first visits each once, so it is linear; a later one
+/// visits none, so it is the same beside any number.
+fn looks(rows: &BTreeMap<String, [f64; 2]>) -> Vec<String> {
+    let of = |row: &str| rows.get(row).map(|cost| cost[0]);
+    let mut found = Vec::new();
+    if let (Some(few), Some(some), Some(many)) =
+        (of("rwlock/look_10"), of("rwlock/look_1000"), of("rwlock/look_100000"))
+    {
+        let (each, each_of_many) = ((some - few) / 990.0, (many - some) / 99_000.0);
+        if each_of_many > each * LINEAR {
+            found.push(format!(
+                "rwlock/look: {each:.1} instructions for each of 1,000 grants, {each_of_many:.1} of 100,000"
+            ));
+        }
+    }
+    if let (Some(few), Some(many)) = (of("rwlock/look_again_10"), of("rwlock/look_again_100000"))
+        && many > few * (1.0 + TOLERANCE)
+    {
+        found.push(format!("rwlock/look_again: {few} instructions beside 10 grants, {many} beside 100,000"));
+    }
+    found
+}
+
+/// How much more one of many may cost than one of few.
+const LINEAR: f64 = 1.1;
 
 /// `rustc 1.95` of `rustc 1.95.0`.
 fn minor(rustc: &str) -> &str {
@@ -162,6 +189,19 @@ mod tests {
         assert!(text.contains("std mutex/lock: recorded 100 instructions, now 103 (+3.0 %)"), "{text}");
         assert!(text.contains("recorded 2 atomics, now 3") && text.contains("--record"), "{text}");
         assert!(recorded.check(&record("rustc 1.95.0", 90.0, 2.0)).is_err(), "faster is to be recorded too");
+    }
+
+    #[test]
+    fn looks_that_grow_are_named() {
+        let rows = |costs: [f64; 5]| -> BTreeMap<String, [f64; 2]> {
+            let names = ["look_10", "look_1000", "look_100000", "look_again_10", "look_again_100000"];
+            names.iter().zip(costs).map(|(name, cost)| (format!("rwlock/{name}"), [cost, 2.0])).collect()
+        };
+        assert_eq!(looks(&rows([200.0, 10_100.0, 1_000_100.0, 90.0, 90.0])), Vec::<String>::new());
+        let text = looks(&rows([200.0, 10_100.0, 10_000_100.0, 90.0, 900.0])).join("; ");
+        assert!(text.contains("10.0 instructions for each of 1,000 grants, 100.9"), "{text}");
+        assert!(text.contains("90 instructions beside 10 grants, 900 beside 100,000"), "{text}");
+        assert_eq!(looks(&BTreeMap::new()), Vec::<String>::new());
     }
 
     #[test]

@@ -156,3 +156,35 @@ fn admit<L: RwLock>(lock: &'static L, task: &Task, cx: &mut Context<'_>) {
         row(READERS_ROW, || assert_eq!(each(true), READERS));
     }
 }
+
+/// How many granted readers of other tasks have not claimed their shares when a writer looks for one of its own task.
+pub const UNCLAIMED: [usize; 3] = [10, 1_000, 100_000];
+
+/// Counts the polls of a writer that waits while many granted readers have not claimed: what a rescue costs those that need
+/// none. The first poll looks at each of them, the second at none.
+pub fn looks<L: RwLock>() {
+    let (task, others) = (Task::new(), Task::new());
+    let (waker, other) = (task.waker(), others.waker());
+    for unclaimed in UNCLAIMED {
+        let lock: &'static L = black_box(Box::leak(Box::new(L::new())));
+        let guard = at_once(lock.write(), &mut Context::from_waker(&other));
+        let mut readers: Vec<_> = (0..unclaimed).map(|_| Slot::new(lock.read())).collect();
+        let cx = &mut Context::from_waker(&other);
+        readers.iter_mut().for_each(|reader| assert!(reader.poll(cx).is_pending()));
+        drop(guard);
+        let cx = &mut Context::from_waker(&waker);
+        let before = task.wakes();
+        row(&format!("rwlock/look_{unclaimed}"), || {
+            let mut waiter = black_box(Slot::new(lock.write()));
+            let poll = counted(|| waiter.poll(cx));
+            assert!(poll.is_pending());
+        });
+        row(&format!("rwlock/look_again_{unclaimed}"), || {
+            let mut waiter = black_box(Slot::new(lock.write()));
+            assert!(waiter.poll(cx).is_pending());
+            let poll = counted(|| waiter.poll(cx));
+            assert!(poll.is_pending());
+        });
+        assert_eq!(task.wakes(), before, "a poll that finds nothing wakes nobody");
+    }
+}
