@@ -1,7 +1,7 @@
 //! The rules of time that need a clock which tells how it is used, calls back, or panics: T1, T2, T4, contract K2 and
 //! K10, the kind of fault K13, and the scenario H06 (e).
 
-use crate::rescue::fixture::{Actor, NOTES};
+use crate::rescue::fixture::{Actor, SUSPICIONS};
 use crate::time::fixture::{self, Fixture, Guard, State, Waiting, assert_armed, assert_elapsed, ms};
 use crate::tools::clock::{ManualTimer, Use, forbid_clock, on_next, uses};
 use crate::tools::{Slot, Task, panics};
@@ -178,7 +178,7 @@ fn t4_a_grant_while_the_sleep_is_polled_is_claimed_for_good<P: ManualTimer>() {
         release_on_next(Use::Poll, held);
         let guard = task.ready(&mut waiting).expect("it was granted, if late");
         let mut second = f.plain();
-        for _ in 0..NOTES + 2 {
+        for _ in 0..SUSPICIONS + 2 {
             task.pending(&mut second);
         }
         drop(guard);

@@ -13,9 +13,8 @@ use std::sync::Arc;
 
 pub(crate) const POLICIES: [RwLockPolicy; 3] = [WriterPreferring, TaskFair, PhaseFair];
 
-/// How many polls of a waiter find its task's grant unclaimed before one that robs it: the first notes it, the second
-/// robs (R1).
-pub(crate) const NOTES: usize = 1;
+/// How many polls in a row suspect the task before the one that steals: the third steals (R1).
+pub(crate) const SUSPICIONS: usize = 2;
 
 /// What is locked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -253,19 +252,19 @@ impl Actor {
         future
     }
 
-    /// The polls that note an unclaimed grant of this task.
+    /// The polls that suspect the task because of its unclaimed grant.
     #[track_caller]
-    pub(crate) fn note<F: Future + ?Sized>(&self, future: &mut Boxed<F>) {
-        for _ in 0..NOTES {
+    pub(crate) fn suspect<F: Future + ?Sized>(&self, future: &mut Boxed<F>) {
+        for _ in 0..SUSPICIONS {
             self.pending(future);
             assert_eq!(self.woken(), 1, "the task is woken once more");
         }
     }
 
-    /// Notes the grant, and robs it.
+    /// Suspects the task as often as it takes, and steals the grant.
     #[track_caller]
     pub(crate) fn rescue<F: Future + ?Sized>(&self, future: &mut Boxed<F>) -> F::Output {
-        self.note(future);
+        self.suspect(future);
         let output = self.ready(future);
         assert_eq!(self.woken(), 0, "who is Ready need not be woken");
         output

@@ -1,6 +1,6 @@
 //! Places in the queue (R3), and what they mean for others (R7).
 
-use super::fixture::{Actor, Fixture, Form, NOTES, Op, Target, each_policy_with, each_serial};
+use super::fixture::{Actor, Fixture, Form, Op, SUSPICIONS, Target, each_policy_with, each_serial};
 use core::task::Poll;
 use fifolock_core::platform::Platform;
 
@@ -109,7 +109,7 @@ pub(super) fn r7_a_bystander_has_its_turn<P: Platform>() {
                 let mut polls = 0;
                 let guard = loop {
                     polls += 1;
-                    assert!(polls <= NOTES + 1, "each turn is rescued by the poll that may");
+                    assert!(polls <= SUSPICIONS + 1, "each turn is rescued by the poll that may");
                     if let Poll::Ready(guard) = task.poll(&mut again) {
                         break guard;
                     }

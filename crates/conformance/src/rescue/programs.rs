@@ -3,11 +3,11 @@
 //! A task is polled when it was woken. Each poll it polls at least one of its futures that are not parked; at its end it
 //! drops those that are. Then nothing may hang, and between tasks the order is that of first polls.
 
-use super::fixture::{Actor, Fixture, Form, Guard, Hidden, NOTES, Op, POLICIES, Target};
+use super::fixture::{Actor, Fixture, Form, Guard, Hidden, Op, POLICIES, SUSPICIONS, Target};
 use crate::tools::Random;
 use core::task::Poll;
 use fifolock_core::platform::Platform;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How a task polls the futures of one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,8 +50,12 @@ struct Model {
     owner: Option<Owner>,
     queue: Vec<usize>,
     grants: usize,
-    /// How often a waiter has noted which grant.
-    notes: BTreeMap<usize, (usize, usize)>,
+    /// Because of which grant a waiter suspects its task, and at how many polls in a row.
+    suspicions: BTreeMap<usize, (usize, usize)>,
+    /// Who has been robbed and not polled since.
+    robbed: BTreeSet<usize>,
+    /// How often a theft from it has turned out to be wrong.
+    levels: BTreeMap<usize, u32>,
     /// The tasks in the order in which they queued, and in which they were granted; who left is taken out of both.
     rescues: usize,
 }
@@ -86,19 +90,25 @@ impl Model {
             self.owner = Some(Owner::Guard);
             return true;
         };
+        // R1: it has shown that its task is alive.
+        if self.robbed.remove(&id) {
+            *self.levels.entry(id).or_default() += 1;
+        }
         let Some(Owner::Granted(granted)) = self.owner else { return false };
         if self.task_of[&granted] != task {
             return false;
         }
-        let (grant, notes) = self.notes.get(&id).copied().unwrap_or_default();
-        let notes = if grant == self.grants { notes } else { 0 };
-        if notes == NOTES {
+        let (grant, polls) = self.suspicions.get(&id).copied().unwrap_or_default();
+        let polls = 1 + if grant == self.grants { polls } else { 0 };
+        if polls == (SUSPICIONS + 1) << self.levels.get(&granted).copied().unwrap_or_default() {
             self.queue[place] = granted;
             self.owner = Some(Owner::Guard);
+            self.robbed.insert(granted);
+            self.suspicions.remove(&granted);
             self.rescues += 1;
             return true;
         }
-        self.notes.insert(id, (self.grants, notes + 1));
+        self.suspicions.insert(id, (self.grants, polls));
         false
     }
 

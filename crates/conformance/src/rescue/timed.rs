@@ -1,6 +1,6 @@
 //! The rescue of waiters with a limit (R9), on the manual clock.
 
-use crate::rescue::fixture::{Actor, NOTES, POLICIES};
+use crate::rescue::fixture::{Actor, POLICIES, SUSPICIONS};
 use crate::rules;
 use crate::tools::Boxed;
 use crate::tools::clock::ManualTimer;
@@ -240,7 +240,7 @@ fn r9_a_timed_robber_has_its_guard<P: ManualTimer>() {
         drop(held);
         task.woken();
         let mut second = case.timed(LIMIT);
-        for _ in 0..NOTES {
+        for _ in 0..SUSPICIONS {
             task.pending(&mut second);
             assert_eq!(task.woken(), 1);
         }
