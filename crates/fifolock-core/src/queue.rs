@@ -334,13 +334,13 @@ impl WaitQueue {
     ///
     /// In a section of the waiter's lock; it is granted and not claimed, in no ring, and waits for this kind.
     #[inline(always)]
-    pub(crate) unsafe fn push_again(&mut self, victim: Node, waker: Waker, ticket: u32, kind: Kind) {
+    pub(crate) unsafe fn push_again(&mut self, victim: Node, waker: Waker, ticket: u32, kind: Kind, grants: Grants) {
         // SAFETY: I1: unclaimed, so its future has not ended.
         let waiter = unsafe { victim.waiter() };
         // SAFETY: I3, I6: granted, so it was queued, and its waker was taken.
         unsafe { waiter.slot() }.put(waker);
         // SAFETY: I2, as the caller promises.
-        unsafe { waiter.wait_again(ticket) };
+        unsafe { waiter.wait_again(ticket, grants.newest()) };
         // SAFETY: I1: pinned, and in no ring.
         unsafe { self.link(victim, kind) };
     }
@@ -442,7 +442,7 @@ impl WaitQueue {
     /// In a section, by the poll of the thief's future; the thief is linked in this queue and never waits again;
     /// `victim` is granted and not claimed, in no ring, and waited for the same.
     #[inline]
-    pub(crate) unsafe fn trade(&mut self, thief: Pin<&Waiter>, victim: Node) {
+    pub(crate) unsafe fn trade(&mut self, thief: Pin<&Waiter>, victim: Node, grants: Grants) {
         // SAFETY: I1: unclaimed, so its future has not ended.
         let other = unsafe { victim.waiter() };
         debug_assert!(other.is_granted() && !thief.is_granted(), "a waiter steals from a granted one");
@@ -455,7 +455,7 @@ impl WaitQueue {
         // SAFETY: I2: in a section.
         debug_assert_eq!(unsafe { thief.kind() }, unsafe { other.kind() }, "they want the same");
         // SAFETY: I2, I6: it was queued.
-        unsafe { other.wait_again(ticket) };
+        unsafe { other.wait_again(ticket, grants.newest()) };
         // SAFETY: I1: one is linked here, the other in no ring.
         unsafe { self.0.replace(Node::of(thief), victim) };
     }
@@ -471,6 +471,12 @@ pub(crate) unsafe fn replace_waker(waiter: Pin<&Waiter>, waker: Waker) -> Waker 
     debug_assert!(!waiter.is_granted(), "a granted waiter is in no wait queue");
     // SAFETY: I3: it waits, so the slot's waker is its own.
     let old = unsafe { waiter.take_waker() };
+    // Another task may have the waiter now: grants of that task have not been visited. The clones of one waker may differ
+    // in their vtables' addresses.
+    if !ptr::eq(old.data(), waker.data()) {
+        // SAFETY: I2, I6: in a section; it was queued.
+        unsafe { waiter.forget_scans() };
+    }
     // SAFETY: as above, and it has just been taken.
     unsafe { waiter.slot() }.put(waker);
     old

@@ -136,14 +136,14 @@ impl Bench {
     fn trade(&mut self, thief: usize, victim: usize) {
         let victim = self.members[victim].node();
         // SAFETY: one section; the tests name a member that waits, and one that is granted and in no ring.
-        unsafe { self.queue.trade(self.members[thief].waiter.as_ref(), victim) };
+        unsafe { self.queue.trade(self.members[thief].waiter.as_ref(), victim, self.grants) };
     }
 
     /// A granted member waits again.
     fn push_again(&mut self, robbed: usize, waker: Waker, ticket: u32) {
         let (node, kind) = (self.members[robbed].node(), self.kind(robbed));
         // SAFETY: one section; the tests name a member that is granted and in no ring.
-        unsafe { self.queue.push_again(node, waker, ticket, kind) };
+        unsafe { self.queue.push_again(node, waker, ticket, kind, self.grants) };
     }
 
     fn kind(&self, i: usize) -> Kind {

@@ -194,6 +194,7 @@ fn poll_slow<A: Rescuing, const RESCUE: bool>(
         Stage::Queued => true,
         Stage::Done => polled_after_ready(),
     };
+    let mut is_armed = false;
     let scan = pin!(A::Scan::default());
     // Clones are foreign code, so they are made between sections, if a section can't do without. The lock may be free again
     // after a clone.
@@ -201,8 +202,15 @@ fn poll_slow<A: Rescuing, const RESCUE: bool>(
         let mut wakers = A::Wakers::default();
         let mut old = None;
         let step = lock.section(|section| {
-            let mut polled =
-                Polled { waiter, queued: &mut queued, waker, spare: &mut spare, old: &mut old, scan: scan.as_ref() };
+            let mut polled = Polled {
+                waiter,
+                queued: &mut queued,
+                is_armed: &mut is_armed,
+                waker,
+                spare: &mut spare,
+                old: &mut old,
+                scan: scan.as_ref(),
+            };
             poll_in::<A, RESCUE>(section, &mut polled, &mut wakers)
         });
         debug_assert!(
@@ -238,6 +246,8 @@ fn poll_slow<A: Rescuing, const RESCUE: bool>(
 struct Polled<'a, S> {
     waiter: Pin<&'a Waiter>,
     queued: &'a mut bool,
+    /// Whether this poll has seen to the waiter's waker.
+    is_armed: &'a mut bool,
     waker: &'a Waker,
     /// A clone of the waker, to be dropped outside if it is not used.
     spare: &'a mut Option<Waker>,
@@ -268,13 +278,15 @@ fn poll_in<A: Rescuing, const RESCUE: bool>(
             *polled.spare = Some(waker);
             return Step::Full;
         }
-        *polled.queued = true;
+        (*polled.queued, *polled.is_armed) = (true, true);
     } else {
-        if !waiter.will_wake(polled.waker) {
+        // Once a poll: a waker's clones may differ from the waker.
+        if !*polled.is_armed && !waiter.will_wake(polled.waker) {
             let Some(waker) = polled.spare.take() else { return Step::NeedsWaker };
             // SAFETY: I2, I3: in a section, by the polled future; queued and not granted, so it waits.
             *polled.old = Some(unsafe { replace_waker(waiter, waker) });
         }
+        *polled.is_armed = true;
         if RESCUE && waiter.is_robbed() {
             // SAFETY: I2: in a section, by its poll; queued and not granted, so it waits.
             unsafe { A::prove_alive(section, waiter) };

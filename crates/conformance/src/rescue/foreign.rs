@@ -108,7 +108,7 @@ pub(super) fn r10_no_foreign_code_inside_a_section<P: Platform>() {
         let stranger = Actor::new();
         stranger.pending(&mut robber);
         let polls = (1..100).find(|_| task.poll(&mut robber).is_ready());
-        assert_eq!(polls, Some(SUSPICIONS + 1));
+        assert_eq!(polls, Some(SUSPICIONS + 1), "{op:?} {:?}", fixture.inside());
         assert_eq!(stranger.kept(), 0);
         drop((first, robber));
         fixture.assert_free();

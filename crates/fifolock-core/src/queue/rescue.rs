@@ -90,7 +90,8 @@ impl Scan {
 
 impl Waiter {
     /// A robbed waiter that is polled has shown that its task is alive: for the rest of its wait, a theft from it takes
-    /// twice as many polls. The lock remembers that a wait was disturbed, once for each wait.
+    /// twice as many polls. If nobody was granted anything since the theft, the victim was about to claim: the lock remembers that, once for
+    /// each wait.
     ///
     /// # Safety
     ///
@@ -103,11 +104,28 @@ impl Waiter {
         self.phase.store(WAITING, Ordering::Relaxed);
         // SAFETY: I2: as the caller promises.
         let role = unsafe { self.role() };
-        if role.level() == 0 {
+        // SAFETY: I2, I6: it was queued.
+        let at_the_theft = unsafe { self.numbers() }.since;
+        if role.level() == 0 && at_the_theft == grants.newest() {
             grants.doubt();
         }
         // SAFETY: I2: as the caller promises.
         unsafe { self.set_role(role.raise_level()) };
+    }
+
+    /// The waiter has another waker, of another task perhaps: it has visited nothing, and suspects nobody.
+    ///
+    /// # Safety
+    ///
+    /// In a section; it has been queued.
+    #[inline(always)]
+    pub(super) unsafe fn forget_scans(&self) {
+        // SAFETY: I2, I6: as the caller promises.
+        unsafe { self.update(|numbers| numbers.scanned = 0) };
+        // SAFETY: I2: as the caller promises.
+        let role = unsafe { self.role() };
+        // SAFETY: I2: as the caller promises.
+        unsafe { self.set_role(role.with_polls(0)) };
     }
 
     /// Whether this poll may steal a grant, should it find one.
@@ -192,7 +210,7 @@ impl WaitQueue {
             Found::Suspect => Trade::Suspect,
             Found::Due(victim) => {
                 // SAFETY: as the caller promises. The waiter is done with waiting.
-                unsafe { self.trade(waiter, victim) };
+                unsafe { self.trade(waiter, victim, grants) };
                 Trade::Done
             }
         }

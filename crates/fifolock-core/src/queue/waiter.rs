@@ -80,8 +80,8 @@ pub(super) struct Numbers {
     /// While it waits, the ticket that it was queued with; once granted, the number of its grant. A scan gives a grant of
     /// its own task the newest number, so that the set stays in the order of numbers.
     pub(super) number: u32,
-    /// While it waits, the newest grant when it began to suspect its task; once granted and renumbered, the number that
-    /// the grant was made with.
+    /// While it waits, the newest grant when it began to suspect its task, or the newest grant when it was robbed;
+    /// once granted and renumbered, the number that the grant was made with.
     pub(super) since: u32,
     /// The newest grant that its scans have visited; 0 before the first scan.
     pub(super) scanned: u32,
@@ -275,17 +275,22 @@ impl Waiter {
         self.phase.load(Ordering::Relaxed) == ROBBED
     }
 
-    /// Its grant was stolen, and it waits again, with this ticket.
+    /// Its grant was stolen, and it waits again, with this ticket. `newest` is the number of the newest grant.
     ///
     /// # Safety
     ///
     /// In a section; it has been queued.
     #[inline(always)]
-    pub(super) unsafe fn wait_again(&self, ticket: u32) {
+    pub(super) unsafe fn wait_again(&self, ticket: u32, newest: u32) {
         // Ordering: Relaxed, as in `grant_first`.
         self.phase.store(ROBBED, Ordering::Relaxed);
         // SAFETY: I2, I6, as the caller promises.
-        unsafe { self.update(|numbers| numbers.number = ticket) };
+        unsafe {
+            self.update(|numbers| {
+                numbers.since = newest;
+                numbers.number = ticket;
+            });
+        }
         // SAFETY: I2, as the caller promises.
         let role = unsafe { self.role() };
         let role = Role(role.0 & !Role::RENUMBERED).with_polls(0);

@@ -129,6 +129,7 @@ impl Section<'_> {
         // SAFETY: I2: as the caller promises, unclaimed.
         let kind = unsafe { victim.kind() };
         let theft = self.state.theft(wanted, kind);
+        let grants = self.state.counts().grants;
         if kind.is_shared() {
             // SAFETY: I1: granted and not claimed, so in the set.
             unsafe { self.granted_readers.remove(victim) };
@@ -138,7 +139,7 @@ impl Section<'_> {
                 self.state.claim_writer();
             }
             // SAFETY: as the caller promises; in no ring now, and both want the same.
-            unsafe { self.queue_of(kind).trade(thief, victim) };
+            unsafe { self.queue_of(kind).trade(thief, victim, grants) };
             self.holders.claimed(wanted, thief.place());
             return true;
         }
@@ -149,7 +150,7 @@ impl Section<'_> {
             // SAFETY: as the caller promises. The polled future is done with waiting.
             let (waker, _) = unsafe { self.queue_of(wanted).leave(thief) };
             // SAFETY: as the caller promises, and in no ring now.
-            unsafe { self.queue_of(kind).push_again(victim, waker, ticket, kind) };
+            unsafe { self.queue_of(kind).push_again(victim, waker, ticket, kind, grants) };
             // SAFETY: I1: as the caller promises, and it waits again.
             self.holders.robbed(kind, unsafe { victim.place() });
             self.holders.claimed(wanted, thief.place());
@@ -164,7 +165,7 @@ impl Section<'_> {
         debug_assert_eq!(theft, Theft::GiveBack, "a scan finds grants that help");
         if let Some(waker) = spare.take() {
             // SAFETY: as the caller promises, and in no ring now.
-            unsafe { self.queue_of(kind).push_again(victim, waker, ticket, kind) };
+            unsafe { self.queue_of(kind).push_again(victim, waker, ticket, kind, grants) };
         }
         self.admit(wakers);
         let granted = thief.is_granted();
