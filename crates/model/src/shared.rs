@@ -12,7 +12,7 @@ use core::mem;
 use core::task::{Poll, Waker};
 use fifolock_conformance::tools::clock::TestTimer;
 use fifolock_conformance::tools::{Count, counting_waker, poll_once};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::thread;
 
@@ -48,8 +48,8 @@ struct Rescue {
     grants: usize,
     /// The grant that a future suspects, and in how many polls in a row.
     suspects: HashMap<usize, (usize, u32)>,
-    /// Futures that were robbed and not polled since.
-    robbed: HashSet<usize>,
+    /// Futures that were robbed and not polled since, and the newest grant then.
+    robbed: HashMap<usize, usize>,
     /// How often a robbed future was polled while it waited.
     proofs: HashMap<usize, u32>,
     /// In how many waits that has happened on this lock.
@@ -106,10 +106,12 @@ impl Rescue {
             self.queue.push((id, task));
         }
         let is_granted = matches!(self.owner, Some(Owner::Granted(granted, _)) if granted == id);
-        if self.robbed.remove(&id) && !is_granted {
+        if let Some(robbed_at) = self.robbed.remove(&id)
+            && !is_granted
+        {
             let proofs = self.proofs.entry(id).or_default();
-            // The lock remembers one for each wait.
-            self.doubts += u32::from(*proofs == 0);
+            // The lock remembers one for each wait, if the victim was about to claim.
+            self.doubts += u32::from(*proofs == 0 && robbed_at == self.grants);
             *proofs = (*proofs + 1).min(PROOFS_MAX);
         }
         match self.owner {
@@ -129,7 +131,7 @@ impl Rescue {
                     self.suspects.insert(id, (self.grants, polls));
                     return Turn::Noted;
                 }
-                self.robbed.insert(granted);
+                self.robbed.insert(granted, self.grants);
                 // R3: they change places.
                 let place = self.queue.iter().position(|(other, _)| *other == id).expect("it waits");
                 self.queue[place] = (granted, of);

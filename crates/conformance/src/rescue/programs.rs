@@ -212,7 +212,12 @@ impl<'a, P: Platform> World<'a, P> {
         let mut children = Vec::new();
         for _ in 0..count {
             self.next_id += 1;
-            let op = self.pick();
+            // R5: a task that parks a read and waits for another's upgradable share may wait for itself through others.
+            let op = match self.pick() {
+                Op::Upgradable if task % 2 == 1 => Op::Read,
+                Op::Read if task % 2 == 0 && how == How::Park => Op::Upgradable,
+                op => op,
+            };
             children.push(Child { id: self.next_id, op, future: self.fixture.op(op) });
         }
         // Now and then a parked one is taken up again, or dropped.
