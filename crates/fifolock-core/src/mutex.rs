@@ -4,7 +4,7 @@
 //! in the gap. This one has no gap: a release makes the first waiter the owner, then wakes it.
 //!
 //! - Served in the order of first polls (`m2_…`), never passed by a newcomer (`m4_…`).
-//! - One release, one wake (`m3_…`). Nobody is woken to find the lock taken.
+//! - One release, one wake (`m3_…`), beside those of a [rescue](#rescue). Nobody is woken to find the lock taken.
 //! - A waiter that goes, goes at once, and what it had been granted is passed on (`m5_…`, `m6_…`).
 //! - No allocation, no spinning in `poll`, O(1) from anywhere in the queue (`k4_…`).
 //! - No foreign code runs inside (`k2_…`): a waker may lock the same mutex.
@@ -32,7 +32,7 @@
 //!
 //! - **M-free:** a free mutex has no waiters.
 //! - **M-one:** at most one waiter is granted, and it is the one whose address the word holds.
-//! - The queue's own are listed in its module (I1–I5).
+//! - The queue's own are listed in its module (I1 to I7).
 //!
 //! ## Hand-off
 //!
@@ -57,17 +57,25 @@
 //! ```text
 //!   word ─ held, a                   a was granted; its task polls b instead
 //!   queue ── x ── b ── y
-//!   b's first poll      notes the number of the grant, wakes the task once more, stays pending
-//!   b's next poll       the same grant is still unclaimed: b owns, and a stands in its place
+//!   b's first two polls              b suspects its task, wakes the task once more, and stays pending
+//!   b's third poll                   a has not claimed: b, the thief, owns; a, the victim, stands in its place
 //!   queue ── x ── a ── y
 //! ```
 //!
-//! A task that polls all its futures claims `a` in between, so its order doesn't change. Since the two change places,
-//! the order in which *tasks* are served is the order in which they queued. Claim, drop and rescue are sections, or an
-//! exchange on the word, so one of them comes first, and the others see it (`r2_…`).
+//! A task that polls each of its futures once a round claims `a` before the third poll of `b`, so its order doesn't change.
+//! If the task polls `b` more often, the first theft is wrong. The next poll of the victim proves that the task is alive, and
+//! the next theft from this victim takes twice as many polls: 3, 6, 12 and so on, up to 384. A mutex also remembers in how
+//! many waits a theft was wrong; every fourth such wait doubles the polls of each later theft (`r0_…`, `r1_…`).
 //!
-//! It can't see futures whose wakers are wrapped (`FuturesUnordered`), a grant that is parked in another task, or a loop of
-//! `try_lock`. Tasks that share one waker look like one task: among them the order may change.
+//! Since the two change places, the order in which *tasks* are served is the order in which they queued. Claim, drop and
+//! theft are sections, or an exchange on the word, so one of them comes first, and the others see it (`r2_…`).
+//!
+//! The rescue takes back a grant, never a guard: a parked future that holds its guard keeps the mutex. A mutex can't see
+//! futures whose wakers are wrapped (`FuturesUnordered`), a grant that is parked in another task, or a loop of `try_lock`.
+//! Tasks that share one waker look like one task: among them the order may change. So a test that polls the futures of
+//! several tasks must give each task its own waker, and must expect the extra wakes of that task.
+//!
+//! A platform with [`RESCUE`](Platform::RESCUE) `= false` has locks without the rescue (`r11_…`).
 //!
 //! ## Cancellation
 //!

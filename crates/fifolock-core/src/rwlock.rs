@@ -39,7 +39,7 @@
 //!
 //! ## Invariants
 //!
-//! R1 to R5 of the state's module: *exclusive*, *room*, *settled*, *batch*, *one upgradable*; and I1 to I5 of the queue's.
+//! R1 to R5 of the state's module: *exclusive*, *room*, *settled*, *batch*, *one upgradable*; and I1 to I7 of the queue's.
 //!
 //! ## Hand-off
 //!
@@ -62,14 +62,18 @@
 //!
 //! As in the [mutex](crate::mutex#rescue), between waiters of one task:
 //!
-//! | robber | robbed | after |
+//! | thief | victim's grant | after |
 //! |---|---|---|
-//! | read, upgradable read, write | the same | they have changed places |
-//! | a share | the write lock, or the other share | the robber has its share; the robbed one is last in its queue |
-//! | write, upgrade | a share | the share is given back; the robbed one is last in its queue; the policy chooses |
+//! | read, upgradable read, write | the same | the two have changed places |
+//! | a share | the write lock, or the other share | the thief has its share; the victim is last in its queue |
+//! | read | an upgrade, if there is room for two readers | the thief has its share; the victim keeps its own, and its place |
+//! | write, upgrade | a share | the share is given back; the victim is last in its queue; the policy chooses |
 //!
-//! A section looks at 32 unclaimed readers at the most, a poll at 1,024; if there are more it goes on in the next, for which
-//! it wakes its own task.
+//! An upgradable read that waits for another upgradable reader steals nothing. A robbed write ends the turn of the writers,
+//! where readers have a queue of their own: the readers that wait at that moment enter with the thief (`r7_…`).
+//!
+//! A poll scans the granted readers from the newest to the newest one that an earlier poll of the same waiter has visited.
+//! The scan visits each of them once, in sections of 32, and goes on in the same poll until the scan is complete (`r8_…`).
 //!
 //! ## Cancellation
 //!
@@ -1080,7 +1084,7 @@ pub struct RwLockState {
     pub writer: bool,
     /// Readers that wait.
     pub waiting_readers: usize,
-    /// Readers that wait for an upgradable guard, and readers that a rescue has put in line with them.
+    /// Readers that wait for an upgradable guard.
     pub waiting_upgradable: usize,
     /// Writers that wait, and the reader that waits for its upgrade.
     pub waiting_writers: usize,
