@@ -111,7 +111,7 @@ impl Break {
         Suite::parse(&self.suite).ok_or_else(|| {
             Failure::new(
                 &format!("{}: there is no suite `{}`", self.name, self.suite),
-                "take `core`, `loom` or `conformance/PROGRAM`",
+                "take `core`, `loom`, `shuttle`, `conformance/PROGRAM` or `model/PROGRAM`",
             )
         })
     }

@@ -31,6 +31,8 @@ pub(super) enum Suite {
     Shuttle,
     /// One program of the conformance crate.
     Conformance(String),
+    /// One program of the model crate.
+    Model(String),
 }
 
 impl Suite {
@@ -39,7 +41,15 @@ impl Suite {
             "core" => Some(Self::Core),
             "loom" => Some(Self::Loom),
             "shuttle" => Some(Self::Shuttle),
-            _ => name.strip_prefix("conformance/").map(|program| Self::Conformance(program.to_owned())),
+            _ => {
+                let (package, program) = name.split_once('/')?;
+                let of: fn(String) -> Self = match package {
+                    "conformance" => Self::Conformance,
+                    "model" => Self::Model,
+                    _ => return None,
+                };
+                Some(of(program.to_owned()))
+            }
         }
     }
 }
@@ -132,13 +142,14 @@ impl<'a> Tree<'a> {
                 }
                 cargo.args(["-p", "fifolock-conformance", "--test", program])
             }
+            Suite::Model(program) => cargo.args(["-p", "fifolock-model", "--test", program]),
         };
         // The dependencies that are there already will do. The copy's own crates have another path, so other names.
         let target = match suite {
             // Cargo names what it builds of a copy as it names what it builds of the original: never in the same folder.
             Suite::Loom => target_dir(self.cx).join("loom"),
             Suite::Shuttle => target_dir(self.cx).join("shuttle"),
-            Suite::Core | Suite::Conformance(_) => target_dir(self.cx),
+            Suite::Core | Suite::Conformance(_) | Suite::Model(_) => target_dir(self.cx),
         };
         let output = cargo.arg("--target-dir").arg(target).output().or_tell("check that cargo is on PATH")?;
         if !output.status.success() {
@@ -159,6 +170,7 @@ impl<'a> Tree<'a> {
         self.root.join(match suite {
             Suite::Core | Suite::Loom | Suite::Shuttle => "crates/fifolock-core",
             Suite::Conformance(_) => "crates/conformance",
+            Suite::Model(_) => "crates/model",
         })
     }
 }
@@ -256,6 +268,7 @@ mod tests {
         assert_eq!(Suite::parse("core"), Some(Suite::Core));
         assert_eq!(Suite::parse("loom"), Some(Suite::Loom));
         assert_eq!(Suite::parse("conformance/mutex"), Some(Suite::Conformance("mutex".into())));
+        assert_eq!(Suite::parse("model/programs"), Some(Suite::Model("programs".into())));
         assert_eq!(Suite::parse("mutex"), None);
     }
 
