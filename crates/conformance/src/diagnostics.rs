@@ -86,6 +86,6 @@ diagnostics_rules_of! {
         k24_a_batch_is_accounted_for_while_it_is_marked,
         k24_members_before_their_mark_are_unclaimed_holders,
         k25_reading_twice_around_a_writer,
-        m9_a_read_in_line_is_printed,
+        m9_a_robbed_read_is_printed,
         m9_upgradable_readers_and_upgrades_are_named;
 }

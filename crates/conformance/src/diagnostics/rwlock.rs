@@ -379,25 +379,27 @@ pub(super) fn k25_reading_twice_around_a_writer<P: Platform>() {
     assert_empty(&lock.diagnose());
 }
 
-/// A read that a rescue has put in line is a waiting reader in what the report prints too.
-pub(super) fn m9_a_read_in_line_is_printed<P: Platform>() {
+/// A read whose share was stolen is a waiting reader in the report.
+pub(super) fn m9_a_robbed_read_is_printed<P: Platform>() {
     let lock = RwLock::<_, P>::new(1);
     let (waker, _count) = counting_waker();
     let held = lock.try_write().expect("free");
     let (read, read_line) = marked!(lock.read());
     let mut read = Box::pin(read);
     assert!(poll_once(&mut read, &waker).is_pending());
-    let upgradable = RwLockWriteGuard::downgrade_to_upgradable(held);
-    let (waits, waits_line) = marked!(lock.upgradable_read());
+    let reader = RwLockWriteGuard::downgrade(held);
+    let (waits, waits_line) = marked!(lock.write());
     let mut waits = Box::pin(waits);
-    while lock.state().readers > 1 {
+    // The write steals the share of the read, and waits for the other reader.
+    for _ in 0..3 {
         assert!(poll_once(&mut waits, &waker).is_pending());
     }
+    assert_eq!(lock.state().readers, 1);
     let report = lock.diagnose();
-    assert_eq!(waiters(file!(), &report), [(waits_line, LockKind::UpgradableRead), (read_line, READ)]);
+    assert_eq!(waiters(file!(), &report), [(waits_line, WRITE), (read_line, READ)]);
     let text = report.to_string();
     assert!(text.contains(&format!(":{read_line}:")), "the read at line {read_line} is not named:\n{text}");
-    drop((read, waits, upgradable));
+    drop((read, waits, reader));
     assert_empty(&lock.diagnose());
 }
 
