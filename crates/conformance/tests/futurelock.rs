@@ -161,6 +161,65 @@ fn r1_async_std() {
     });
 }
 
+/// The ways to run a task that a runtime has beside the usual ones.
+#[test]
+fn r1_tokio_in_other_ways() {
+    use fifolock::tokio::Tokio;
+    use tokio::task::{JoinSet, LocalSet, spawn_blocking};
+
+    in_time(|| {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        LocalSet::new().block_on(&runtime, async {
+            tokio::task::spawn_local(on_every_lock::<Tokio>()).await.expect("no panic");
+        });
+        runtime.block_on(async {
+            let handle = tokio::runtime::Handle::current();
+            spawn_blocking(move || handle.block_on(on_every_lock::<Tokio>())).await.expect("no panic");
+            let mut set = JoinSet::new();
+            set.spawn(on_every_lock::<Tokio>());
+            set.spawn(on_every_lock::<Tokio>());
+            while let Some(ended) = set.join_next().await {
+                ended.expect("no panic");
+            }
+        });
+    });
+}
+
+#[test]
+fn r1_smol_executors() {
+    use fifolock::smol::Smol;
+
+    in_time(|| {
+        let executor = smol::Executor::new();
+        smol::block_on(executor.run(executor.spawn(on_every_lock::<Smol>())));
+        let executor = smol::LocalExecutor::new();
+        smol::block_on(executor.run(executor.spawn(on_every_lock::<Smol>())));
+    });
+}
+
+#[test]
+fn r1_executors_of_futures_and_pollster() {
+    use fifolock::platform::Std;
+    use futures::executor::{LocalPool, ThreadPool, block_on};
+    use futures::future::{AbortHandle, Abortable, FutureExt as _};
+    use futures::stream::{FuturesUnordered, StreamExt as _};
+    use futures::task::SpawnExt as _;
+
+    in_time(|| {
+        block_on(on_every_lock::<Std>());
+        LocalPool::new().run_until(on_every_lock::<Std>());
+        let pool = ThreadPool::builder().pool_size(1).create().expect("a pool");
+        block_on(pool.spawn_with_handle(on_every_lock::<Std>()).expect("it runs"));
+        pollster::block_on(on_every_lock::<Std>());
+        block_on(on_every_lock::<Std>().boxed_local().shared());
+        let (_handle, registration) = AbortHandle::new_pair();
+        block_on(Abortable::new(on_every_lock::<Std>(), registration)).expect("nobody aborts it");
+        // Each child has a waker of its own, and both futures.
+        let mut children: FuturesUnordered<_> = (0..3).map(|_| on_every_lock::<Std>().boxed_local()).collect();
+        block_on(async { while children.next().await.is_some() {} });
+    });
+}
+
 /// Embassy's locks, on a thread that parks: the clock plays no part.
 #[test]
 fn r1_embassy() {
