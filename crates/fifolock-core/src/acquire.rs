@@ -191,6 +191,7 @@ impl<R: Request> Acquire<R> {
     }
 
     /// As its poll, for a caller who has no need to give way.
+    #[cfg(feature = "std")]
     #[inline(always)]
     pub(crate) fn poll_now(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<R::Guard> {
         let (request, waiter) = self.as_ref().parts();

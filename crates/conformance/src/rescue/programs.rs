@@ -215,7 +215,7 @@ impl<'a, P: Platform> World<'a, P> {
             // R5: a task that parks a read and waits for another's upgradable share may wait for itself through others.
             let op = match self.pick() {
                 Op::Upgradable if task % 2 == 1 => Op::Read,
-                Op::Read if task % 2 == 0 && how == How::Park => Op::Upgradable,
+                Op::Read if task.is_multiple_of(2) && how == How::Park => Op::Upgradable,
                 op => op,
             };
             children.push(Child { id: self.next_id, op, future: self.fixture.op(op) });
