@@ -366,10 +366,37 @@ fn r1_only_a_victim_proves_that_it_is_alive() {
     bench_of(&[], &[0]).prove_alive(0);
 }
 
+/// Four waits in which a victim proves its task alive before anybody else is granted: each later theft takes six polls.
+#[test]
+fn r1_a_lock_whose_waits_were_disturbed_takes_more_polls() {
+    let mut bench = bench_of(&[0], &[0]);
+    for disturbed in 0..4 {
+        assert_eq!(bench.grants.level(), 0, "after {disturbed}");
+        bench.steal(0);
+        bench.prove_alive(0);
+        // A new wait.
+        // SAFETY: one section.
+        let role = unsafe { bench.members[0].waiter.role() };
+        // SAFETY: one section.
+        unsafe { bench.members[0].waiter.set_role(Role(role.0 & 0b11)) };
+        bench.grant_again(0);
+    }
+    assert_eq!(bench.grants.level(), 1);
+    // A new waiter, which nobody has robbed.
+    bench.suspects(1, 5);
+    assert_eq!(bench.poll(1), Steals(0));
+    // One that was granted since was not about to claim.
+    bench.steal(0);
+    let _ = bench.grants.next();
+    let before = bench.grants;
+    bench.prove_alive(0);
+    assert_eq!(bench.grants, before);
+}
+
 #[test]
 fn r1_a_role_has_room_for_all_of_its_parts() {
     // The highest level takes 384 polls.
-    const { assert!(POLLS_TO_STEAL << 7 == 384) };
+    assert_eq!(POLLS_TO_STEAL << 7, 384);
     for kind in [Kind::Read, Kind::Upgradable, Kind::Write, Kind::Upgrade] {
         for flag in [0, Role::RENUMBERED] {
             let mut role = Role(Role::new(kind).0 | flag);
