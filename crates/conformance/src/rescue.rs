@@ -1,4 +1,4 @@
-//! The rescue: R0 to R8 and R10 (`docs/RULES.md`). R9 is about time: [`rescue_timed`](crate::rescue_timed).
+//! The rescue: R0 to R8, R10 and R11 (`docs/RULES.md`). R9 is about time: [`rescue_timed`](crate::rescue_timed).
 //!
 //! A task is a waker (`Actor`), with as many futures as a rule needs: *parked* is one that is granted
 //! and that its task does not poll.
@@ -81,4 +81,6 @@ rules! { ($) rescue_rules in rescue where Platform:
     w5_all_readers_are_woken_although_a_waker_polls_amid_the_batch,
     w4_all_readers_are_woken_although_a_waker_polls_amid_the_batch,
     r10_a_new_waker_at_the_address_of_one_that_is_gone_may_steal,
+    r11_without_the_rescue_a_parked_grant_is_waited_for,
+    r11_two_platforms_on_one_lock,
 }

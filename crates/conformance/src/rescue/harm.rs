@@ -1,5 +1,5 @@
-//! No harm (R0): a task that polls all its futures in each of its rounds; and the turns of other
-//! tasks (R7, P3, W4, W5).
+//! No harm (R0): a task that polls all its futures in each of its rounds; the turns of other tasks (R7, P3, W4, W5); and a
+//! platform without the rescue (R11).
 
 use super::fixture::{Actor, Case, Fixture, Form, Op, POLICIES, SUSPICIONS, Target, each_policy, each_serial};
 use crate::tools::{Boxed, Hooks, Platform, Random, Slot, Task, hook};
@@ -11,7 +11,7 @@ use core::ptr;
 use core::task::{Poll, RawWaker, RawWakerVTable, Waker};
 use fifolock_core::rwlock::RwLockPolicy::{self, PhaseFair, WriterPreferring};
 use fifolock_core::rwlock::{OwnedRwLockUpgradableReadGuard, RwLockUpgradableReadGuard};
-use fifolock_core::{RwLock, platform};
+use fifolock_core::{Mutex, RwLock, platform};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -516,4 +516,102 @@ pub(super) fn r10_a_new_waker_at_the_address_of_one_that_is_gone_may_steal<P: Pl
         drop((granted, second, waits));
         fixture.assert_free();
     });
+}
+
+/// A task parks a grant. The other future of the task waits for that grant, however often the task polls that future.
+pub(super) fn r11_without_the_rescue_a_parked_grant_is_waited_for<P: Platform>() {
+    each_serial::<Without<P>>(|fixture, op| {
+        let task = Actor::new();
+        let held = fixture.hold(op);
+        let mut parked = task.queue(fixture.op(op));
+        let mut waits = task.queue(fixture.op(op));
+        drop(held);
+        assert_eq!(task.woken(), 1);
+        for _ in 0..200 {
+            task.pending(&mut waits);
+            assert_eq!((task.woken(), fixture.inside(), fixture.waiting()), (0, 1, 1), "nobody is robbed, or woken");
+        }
+        drop(task.ready(&mut parked));
+        drop(task.served(&mut waits));
+        drop((parked, waits));
+        fixture.assert_free();
+    });
+    // Of other kinds.
+    each_policy::<Without<P>>(|fixture, _| {
+        for (parks, asks) in [(Op::Write, Op::Read), (Op::Read, Op::Write), (Op::Upgradable, Op::Write)] {
+            let task = Actor::new();
+            let held = fixture.hold(Op::Write);
+            let mut parked = task.queue(fixture.op(parks));
+            drop(held);
+            assert_eq!(task.woken(), 1);
+            let mut waits = fixture.op(asks);
+            for _ in 0..200 {
+                task.pending(&mut waits);
+                assert_eq!(
+                    (task.woken(), fixture.inside(), fixture.waiting()),
+                    (0, 1, 1),
+                    "nobody is robbed, or woken"
+                );
+            }
+            drop(task.ready(&mut parked));
+            drop(task.served(&mut waits));
+            drop((parked, waits));
+            fixture.assert_free();
+        }
+    });
+}
+
+/// Two platforms on one lock: futures of the one steal, those of the other don't, whichever platform has the grant.
+pub(super) fn r11_two_platforms_on_one_lock<P: Platform>() {
+    let mutex = Mutex::<u32, P>::new(0);
+    two_platforms(|| mutex.lock(), || mutex.on::<Without<P>>().lock());
+    assert!(mutex.try_lock().is_ok());
+    for policy in POLICIES {
+        let _case = Case(policy);
+        let lock = RwLock::<u32, P>::with_policy(0, policy);
+        let without = lock.on::<Without<P>>();
+        two_platforms(|| lock.write(), || without.write());
+        two_platforms(|| lock.upgradable_read(), || without.upgradable_read());
+        assert!(lock.try_write().is_ok());
+        let lock = RwLock::<u32, P>::with_policy_and_max_readers(0, policy, 1);
+        let without = lock.on::<Without<P>>();
+        two_platforms(|| lock.read(), || without.read());
+        assert!(lock.try_write().is_ok());
+    }
+}
+
+/// The futures of both exclude each other.
+fn two_platforms<A: Future, B: Future>(with: impl Fn() -> A, without: impl Fn() -> B) {
+    // The grant is of the platform without.
+    let task = Actor::new();
+    let holder = Actor::new();
+    let held = holder.ready(&mut Box::pin(with()));
+    let mut parked = task.queue(Box::pin(without()));
+    let (mut never, mut steals) = (task.queue(Box::pin(without())), task.queue(Box::pin(with())));
+    drop(held);
+    assert_eq!(task.woken(), 1);
+    for _ in 0..20 {
+        task.pending(&mut never);
+        assert_eq!(task.woken(), 0);
+    }
+    let stolen = task.rescue(&mut steals);
+    task.pending(&mut parked);
+    assert_eq!(task.woken(), 0);
+    drop(stolen);
+    // R3: the robbed one stands where the thief stood.
+    drop(task.served(&mut never));
+    drop(task.served(&mut parked));
+    // The grant is of the platform with.
+    let held = holder.ready(&mut Box::pin(without()));
+    let mut parked = task.queue(Box::pin(with()));
+    let (mut never, mut steals) = (task.queue(Box::pin(without())), task.queue(Box::pin(with())));
+    drop(held);
+    assert_eq!(task.woken(), 1);
+    for _ in 0..20 {
+        task.pending(&mut never);
+        assert_eq!(task.woken(), 0);
+    }
+    drop(task.rescue(&mut steals));
+    drop(task.served(&mut never));
+    drop(task.served(&mut parked));
 }
