@@ -2,10 +2,10 @@
 //! which runs the rules there, and what must end in an abort (K9) in a child.
 
 use core::panic::AssertUnwindSafe;
-use core::pin::pin;
-use core::task::{Context, Waker};
+use core::pin::{Pin, pin};
+use core::task::{Context, Poll, Waker};
 use embassy_sync::blocking_mutex::raw::ThreadModeRawMutex;
-use fifolock::embassy::{Embassy, Mutex, RwLock};
+use fifolock::embassy::{Embassy, Mutex, RwLock, RwLockUpgradableReadGuard};
 use fifolock_conformance::tools::Watched;
 use fifolock_conformance::{foreign, mutex, rwlock, time, tools, until};
 use fifolock_core::platform::Platform;
@@ -27,52 +27,107 @@ const ALIVE: &str = "still alive";
 static MUTEX: Mutex<ThreadModeRawMutex, u32> = Mutex::new(0);
 static RWLOCK: RwLock<ThreadModeRawMutex, u32> = RwLock::new(0);
 
-/// What is done on the wrong thread.
+/// What would leave a waiter in the queue, if it were not the end of the program.
 const CASES: &[(&str, fn())] = &[
     ("queued_lock", || {
         let _held = MUTEX.try_lock().expect("free");
-        elsewhere(tools::queued(MUTEX.lock()).0, drop);
+        let _ = elsewhere(tools::queued(MUTEX.lock()).0, drop);
     }),
     ("granted_lock", || {
         let held = MUTEX.try_lock().expect("free");
         let waiter = tools::queued(MUTEX.lock()).0;
         drop(held);
-        elsewhere(waiter, drop);
+        let _ = elsewhere(waiter, drop);
     }),
     ("queued_timeout", || {
         let _held = MUTEX.try_lock().expect("free");
-        elsewhere(tools::queued(MUTEX.lock_timeout(embassy_time::Duration::from_secs(1))).0, drop);
+        let _ = elsewhere(tools::queued(MUTEX.lock_timeout(embassy_time::Duration::from_secs(1))).0, drop);
     }),
     ("queued_run", || {
         let _held = MUTEX.try_lock().expect("free");
-        elsewhere(tools::queued(MUTEX.run_exclusive(async |_| ())).0, drop);
+        let _ = elsewhere(tools::queued(MUTEX.run_exclusive(async |_| ())).0, drop);
     }),
     ("queued_read", || {
         let _held = RWLOCK.try_write().expect("free");
-        elsewhere(tools::queued(RWLOCK.read()).0, drop);
+        let _ = elsewhere(tools::queued(RWLOCK.read()).0, drop);
     }),
     ("queued_write", || {
         let _held = RWLOCK.try_read().expect("free");
-        elsewhere(tools::queued(RWLOCK.write()).0, drop);
+        let _ = elsewhere(tools::queued(RWLOCK.write()).0, drop);
     }),
-    ("mutex_guard", || elsewhere(MUTEX.try_lock().expect("free"), drop)),
-    ("read_guard", || elsewhere(RWLOCK.try_read().expect("free"), drop)),
-    ("write_guard", || elsewhere(RWLOCK.try_write().expect("free"), drop)),
-    ("first_poll", || {
-        elsewhere((), |()| {
-            let _ = pin!(MUTEX.lock()).as_mut().poll(&mut Context::from_waker(Waker::noop()));
-        });
+    ("queued_upgrade", || {
+        let share = RWLOCK.try_upgradable_read().expect("free");
+        let _other = RWLOCK.try_read().expect("shared");
+        let _ = elsewhere(tools::queued(RwLockUpgradableReadGuard::upgrade(share)).0, drop);
     }),
-    ("try_lock", || elsewhere((), |()| drop(MUTEX.try_lock()))),
-    ("state", || elsewhere((), |()| assert!(!MUTEX.state().locked))),
+    ("queued_poll", || {
+        let _held = MUTEX.try_lock().expect("free");
+        // The poll alone would panic, but the future is dropped there.
+        let _ = elsewhere(tools::queued(MUTEX.lock()).0, |mut waiter| drop(polled(waiter.as_mut())));
+    }),
 ];
 
-/// Runs `f` on another thread, where a panic would end.
-fn elsewhere<T: Send>(value: T, f: impl FnOnce(T) + Send) {
+/// Runs `f` on another thread, where a panic ends.
+fn elsewhere<T: Send>(value: T, f: impl FnOnce(T) + Send) -> thread::Result<()> {
     thread::scope(|scope| {
         let thread = thread::Builder::new().name("elsewhere".to_owned());
-        let _ = thread.spawn_scoped(scope, || catch_unwind(AssertUnwindSafe(|| f(value)))).expect("a thread").join();
-    });
+        thread.spawn_scoped(scope, || catch_unwind(AssertUnwindSafe(|| f(value)))).expect("a thread").join()?
+    })
+}
+
+fn polled<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
+    future.poll(&mut Context::from_waker(Waker::noop()))
+}
+
+/// Runs `f` on another thread, where it must panic with the raw mutex's own words.
+fn is_refused<T: Send>(value: T, f: impl FnOnce(T) + Send) {
+    let panic = elsewhere(value, f).expect_err("it was not refused");
+    let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(|text| &**text));
+    assert!(text.is_some_and(|text| text.contains("can only be locked from thread mode")), "{text:?}");
+}
+
+/// Where no waiter would stay in the queue, a refusal is a panic, as embassy-sync's, and the lock is as it was.
+fn k9_a_refusal_that_leaves_nothing_behind_is_a_panic() {
+    is_refused((), |()| drop(MUTEX.try_lock()));
+    is_refused((), |()| assert!(!MUTEX.state().locked));
+    is_refused((), |()| assert!(!MUTEX.is_locked()));
+    is_refused((), |()| drop(polled(pin!(MUTEX.lock()))));
+    is_refused((), |()| drop(polled(pin!(MUTEX.lock_timeout(embassy_time::Duration::from_secs(1))))));
+    is_refused((), |()| assert!(polled(pin!(MUTEX.run_exclusive(async |_| ()))).is_ready()));
+    is_refused((), |()| drop(RWLOCK.try_read()));
+    is_refused((), |()| drop(RWLOCK.try_write()));
+    is_refused((), |()| assert_eq!(RWLOCK.state().readers, 0));
+    is_refused((), |()| drop(polled(pin!(RWLOCK.read()))));
+    is_refused((), |()| drop(polled(pin!(RWLOCK.write()))));
+    assert!(MUTEX.try_lock().is_ok() && RWLOCK.try_write().is_ok());
+}
+
+/// A queued future that is polled elsewhere keeps its place.
+fn k9_a_queued_future_survives_a_refused_poll() {
+    let held = MUTEX.try_lock().expect("free");
+    let mut waiter = tools::queued(MUTEX.lock()).0;
+    is_refused(waiter.as_mut(), |waiter| drop(polled(waiter)));
+    assert_eq!(MUTEX.queued(), 1);
+    drop(held);
+    assert!(polled(waiter.as_mut()).is_ready());
+    let held = RWLOCK.try_write().expect("free");
+    let mut waiter = tools::queued(RWLOCK.read()).0;
+    is_refused(waiter.as_mut(), |waiter| drop(polled(waiter)));
+    drop(held);
+    assert!(polled(waiter.as_mut()).is_ready());
+}
+
+/// A guard that is dropped elsewhere panics, as embassy-sync's, and the lock stays locked.
+fn k9_a_lock_stays_locked_if_its_release_is_refused() {
+    let mutex = Mutex::<ThreadModeRawMutex, u32>::new(0);
+    is_refused(mutex.try_lock().expect("free"), drop);
+    assert!(mutex.is_locked());
+    let rwlock = RwLock::<ThreadModeRawMutex, u32>::new(0);
+    is_refused(rwlock.try_read().expect("free"), drop);
+    assert_eq!(rwlock.state().readers, 1);
+    let rwlock = RwLock::<ThreadModeRawMutex, u32>::new(0);
+    is_refused(rwlock.try_write().expect("free"), drop);
+    assert!(rwlock.state().writer);
 }
 
 /// Runs the case in this program's child, which must die of an abort, before it could do anything else.
@@ -106,9 +161,16 @@ fn k9_on_the_right_thread_all_is_well() {
     drop(held);
     assert!(RWLOCK.try_write().is_ok());
     // What was never polled is not in the queue.
-    elsewhere((MUTEX.lock(), RWLOCK.read(), RWLOCK.write()), drop);
+    elsewhere((MUTEX.lock(), RWLOCK.read(), RWLOCK.write()), drop).expect("they are in no queue");
     assert!(MUTEX.try_lock().is_ok() && RWLOCK.try_write().is_ok());
 }
+
+const REFUSALS: [(&str, fn()); 4] = [
+    ("k9_on_the_right_thread_all_is_well", k9_on_the_right_thread_all_is_well),
+    ("k9_a_refusal_that_leaves_nothing_behind_is_a_panic", k9_a_refusal_that_leaves_nothing_behind_is_a_panic),
+    ("k9_a_queued_future_survives_a_refused_poll", k9_a_queued_future_survives_a_refused_poll),
+    ("k9_a_lock_stays_locked_if_its_release_is_refused", k9_a_lock_stays_locked_if_its_release_is_refused),
+];
 
 fn rules(of: &str, rules: Vec<(&'static str, fn())>) -> impl Iterator<Item = Test> {
     rules.into_iter().map(move |(name, rule)| (format!("{of}::{name}"), Box::new(rule) as Box<dyn FnOnce()>))
@@ -127,7 +189,7 @@ fn tests() -> Vec<Test> {
         tests.extend(rules("time", time::run::all::<Locks>()));
         tests.extend(rules("time", until::run::all::<Locks>()));
     }
-    tests.push(("k9_on_the_right_thread_all_is_well".to_owned(), Box::new(k9_on_the_right_thread_all_is_well)));
+    tests.extend(rules("refusals", REFUSALS.to_vec()));
     // Miri has no processes.
     let cases = if cfg!(miri) { &[] } else { CASES };
     tests.extend(

@@ -11,6 +11,7 @@
 use crate::diagnostics::Place;
 use crate::platform::Platform;
 use crate::queue::{Stage, Waiter, polled_after_ready, replace_waker};
+use crate::raw::Refusal;
 use crate::rescue::Rescuing;
 use crate::state::QueueFull;
 use core::mem;
@@ -32,8 +33,9 @@ pub trait Acquisition: Copy {
     /// What a section took out of the waiters that it granted, to be woken.
     type Wakers: Default;
 
-    /// Runs a section. Whom it grants is to be woken after it, by [`wake_all`](Self::wake_all).
-    fn section<T>(self, f: impl FnOnce(&mut Self::Section<'_>) -> T) -> T;
+    /// Runs a section. Whom it grants is to be woken after it, by [`wake_all`](Self::wake_all). A raw lock may refuse the
+    /// section: with a panic, if no waiter and no cursor of the caller ends with the call.
+    fn section<T>(self, refusal: Refusal, f: impl FnOnce(&mut Self::Section<'_>) -> T) -> T;
     /// Wakes whom a section granted, all before it returns or unwinds.
     fn wake_all(self, wakers: &mut Self::Wakers);
     /// Acquires, if the word alone allows it.
@@ -78,7 +80,7 @@ pub(crate) fn try_acquire<A: Acquisition>(lock: A, place: Place) -> bool {
 /// The shortcut fails also while a section runs, which says nothing about the lock.
 #[inline]
 fn try_slow<A: Acquisition>(lock: A, place: Place) -> bool {
-    lock.may_enter() && lock.section(move |section| A::enter(section, place))
+    lock.may_enter() && lock.section(Refusal::Panics, move |section| A::enter(section, place))
 }
 
 /// Polls an operation. A caller that gets `Ready` owns what it waited for, and never uses the waiter again.
@@ -128,7 +130,7 @@ pub(crate) fn poll<A: Rescuing, P: Platform>(lock: A, waiter: Pin<&Waiter>, cx: 
 #[inline(never)]
 fn poll_first<A: Rescuing, const RESCUE: bool>(lock: A, waiter: Pin<&Waiter>, waker: &Waker) -> Poll<()> {
     let own = waker.clone();
-    let unused = lock.section(move |section| {
+    let unused = lock.section(Refusal::Panics, move |section| {
         let waits = if RESCUE { A::certainly_waits(section, &own) } else { A::has_to_wait(section) };
         if !waits {
             return Some(own);
@@ -198,10 +200,12 @@ fn poll_slow<A: Rescuing, const RESCUE: bool>(
     let scan = pin!(A::Scan::default());
     // Clones are foreign code, so they are made between sections, if a section can't do without. The lock may be free again
     // after a clone.
+    // A waiter that is queued stays where it is, and its future's drop unlinks it. A cursor ends with this call.
+    let mut refusal = Refusal::Panics;
     loop {
         let mut wakers = A::Wakers::default();
         let mut old = None;
-        let step = lock.section(|section| {
+        let step = lock.section(refusal, |section| {
             let mut polled = Polled {
                 waiter,
                 queued: &mut queued,
@@ -219,7 +223,7 @@ fn poll_slow<A: Rescuing, const RESCUE: bool>(
         );
         match step {
             Step::NeedsWaker => spare = Some(waker.clone()),
-            Step::ScanOn => {}
+            Step::ScanOn => refusal = Refusal::Aborts,
             Step::Owner => {
                 return now_owner(lock, waiter, || {
                     lock.wake_all(&mut wakers);
@@ -315,7 +319,7 @@ fn stop_waiting<A: Acquisition>(lock: A, waiter: Pin<&Waiter>) -> Option<Waker> 
     waiter.set_done();
     let mut wakers = A::Wakers::default();
     let granted = &mut wakers;
-    let left = lock.section(move |section| {
+    let left = lock.section(Refusal::Aborts, move |section| {
         if A::is_granted(section, waiter) {
             A::claim(section, waiter);
             return None;

@@ -7,7 +7,7 @@
 //! | `M` | use it |
 //! |---|---|
 //! | `CriticalSectionRawMutex` | between executors of any priority, and from interrupt handlers |
-//! | `ThreadModeRawMutex` | in thread mode of one core. Used from elsewhere it *aborts*, since the lock could not be left in order; dropped there it panics, as embassy-sync's |
+//! | `ThreadModeRawMutex` | in thread mode of one core. [Used from elsewhere it panics](#panics) |
 //! | `NoopRawMutex` | inside one executor |
 //!
 //! A task that does nothing but take free locks never gives way, as with embassy-sync's: embassy's executors have no budget
@@ -22,6 +22,10 @@
 //!
 //! A timed operation that has to wait panics where embassy-time's own timer would: its integrated queue takes no wakers
 //! but embassy's. A finished wait may leave its task one wake in the driver's queue, as every embassy timer does.
+//!
+//! `ThreadModeRawMutex` refuses to be locked outside of thread mode, as in an interrupt handler. Every use of such a lock
+//! panics there, and so does the drop of a guard, which leaves the lock locked: all as with embassy-sync's. A future that
+//! stands in the queue and is dropped there *aborts* the program, since its memory would stay in the queue.
 //!
 //! A duration past the end of the clock waits for ever (`embassy_time::Timer::after` would panic).
 //!
@@ -51,7 +55,7 @@ use embassy_sync::blocking_mutex::raw::RawMutex;
 use embassy_time::{Duration, Instant, TICK_HZ, Timer as Sleep};
 use fifolock_core::error::Limit;
 use fifolock_core::platform::{Platform, Timer};
-use fifolock_core::raw::{CellLock, Exclusion};
+use fifolock_core::raw::{CellLock, Exclusion, Refusal};
 
 /// The platform of embassy firmware, over embassy-sync's raw mutex `M`.
 #[derive(Debug)]
@@ -93,21 +97,27 @@ impl<M: RawMutex> Timer for Embassy<M> {
     }
 }
 
-/// embassy-sync's raw mutex `M`, as fifolock's locks need it: where `M` refuses to be locked, this aborts.
+/// embassy-sync's raw mutex `M`, as fifolock's locks need it: a refusal of `M` is a panic, or an abort where a waiter would be
+/// left in a queue.
 #[derive(Debug)]
 pub struct Excluding<M>(M);
 
 // SAFETY: 1: a `RawMutex` that returns has run its closure, once. 2: one that refuses panics before it runs the closure
-// (thread mode's does); the panic ends in an abort. 3: `RawMutex` keeps other threads and interrupt levels out as far as
-// its `Sync` lets it be shared. It may be entered again by the same one, which would not exclude; but no section runs
-// foreign code, so none is.
+// (thread mode's does); the panic ends in an abort, unless the caller asks for the panic. 3: `RawMutex` keeps other threads
+// and interrupt levels out as far as its `Sync` lets it be shared. It may be entered again by the same one, which would not
+// exclude; but no section runs foreign code, so none is.
 #[allow(unsafe_code, reason = "the one impl over embassy-sync's raw mutexes")]
 unsafe impl<M: RawMutex> Exclusion for Excluding<M> {
     const INIT: Self = Self(M::INIT);
 
     #[inline]
     fn run<R>(&self, f: impl FnOnce() -> R) -> R {
-        let refused = AbortOnDrop;
+        self.run_with_refusal(Refusal::Aborts, f)
+    }
+
+    #[inline]
+    fn run_with_refusal<R>(&self, refusal: Refusal, f: impl FnOnce() -> R) -> R {
+        let refused = (refusal == Refusal::Aborts).then(|| AbortOnDrop);
         let result = self.0.lock(f);
         core::mem::forget(refused);
         result

@@ -2,7 +2,7 @@
 
 use super::CALL_SITES;
 use crate::queue::Kind;
-use crate::raw::{RawLock, Word};
+use crate::raw::{RawLock, Refusal, Word};
 use core::panic::Location;
 use core::ptr;
 
@@ -48,6 +48,11 @@ unsafe impl<R: RawLock> RawLock for Recorded<R> {
     #[inline]
     fn with<T>(&self, f: impl FnOnce(&mut Word) -> T) -> T {
         self.0.with(f)
+    }
+
+    #[inline]
+    fn with_refusal<T>(&self, refusal: Refusal, f: impl FnOnce(&mut Word) -> T) -> T {
+        self.0.with_refusal(refusal, f)
     }
 }
 

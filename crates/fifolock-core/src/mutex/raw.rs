@@ -4,7 +4,7 @@
 use crate::diagnostics::LockReport;
 use crate::diagnostics::{Place, Recorded, Slot, SlotMut};
 use crate::queue::{Grants, Kind, Node, Trade, WaitQueue, Waiter};
-use crate::raw::{RawLock, Word};
+use crate::raw::{RawLock, Refusal, Word};
 use crate::rescue::Rescuing;
 use crate::state::mutex::MutexState;
 use crate::sync_shim::{UnsafeCell, const_fn};
@@ -85,8 +85,8 @@ impl<R: RawLock> RawMutex<R> {
         };
         if Recorded::<R>::SHORTCUTS {
             // It comes here to wake somebody, and need not ask after the section whether it does.
-            self.section(|section| hand_off(section).unwrap_or_else(|| Waker::noop().clone())).wake();
-        } else if let Some(waker) = self.section(hand_off) {
+            self.section(Refusal::Panics, |section| hand_off(section).unwrap_or_else(|| Waker::noop().clone())).wake();
+        } else if let Some(waker) = self.section(Refusal::Panics, hand_off) {
             waker.wake();
         }
     }
@@ -95,18 +95,18 @@ impl<R: RawLock> RawMutex<R> {
     pub(crate) fn is_locked(&self) -> bool {
         match self.raw.peek() {
             Some(word) => word.is_held(),
-            None => self.section(|section| section.state.is_held()),
+            None => self.section(Refusal::Panics, |section| section.state.is_held()),
         }
     }
 
     /// Whether it is held, and how many wait.
     pub(crate) fn state(&self) -> (bool, u32) {
-        self.section(|section| (section.state.is_held(), section.state.queued()))
+        self.section(Refusal::Panics, |section| (section.state.is_held(), section.state.queued()))
     }
 
     #[cfg(feature = "diagnostics")]
     pub(crate) fn diagnose(&self) -> LockReport {
-        self.section(|section| LockReport::of_mutex(&section.state, section.holder, section.queue))
+        self.section(Refusal::Panics, |section| LockReport::of_mutex(&section.state, section.holder, section.queue))
     }
 }
 
@@ -117,8 +117,8 @@ impl<R: RawLock> Acquisition for &RawMutex<R> {
     const SHORTCUTS: bool = Recorded::<R>::SHORTCUTS;
 
     #[inline(always)]
-    fn section<T>(self, f: impl FnOnce(&mut Section<'_>) -> T) -> T {
-        self.raw.with(|word| {
+    fn section<T>(self, refusal: Refusal, f: impl FnOnce(&mut Section<'_>) -> T) -> T {
+        self.raw.with_refusal(refusal, |word| {
             self.waiters.with_mut(|waiters| {
                 // SAFETY: sections exclude each other and never nest, because nothing inside calls foreign code
                 // (contract K2); so this is the only reference.

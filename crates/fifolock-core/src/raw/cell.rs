@@ -1,6 +1,6 @@
 //! The raw locks without atomics: a plain cell that only sections touch.
 
-use super::{RawLock, Word};
+use super::{RawLock, Refusal, Word};
 use crate::sync_shim::raw_init;
 use core::cell::Cell;
 use core::marker::PhantomData;
@@ -13,7 +13,9 @@ use core::marker::PhantomData;
 ///
 /// 1. `run` calls its closure exactly once, and does not return before the closure has;
 /// 2. `run` does not unwind where the closure does not. One that may refuse aborts instead: a waiter that is dropped
-///    while it is queued *must* be unlinked, or its memory would stay in the queue;
+///    while it is queued *must* be unlinked, or its memory would stay in the queue.
+///    [`run_with_refusal`](Self::run_with_refusal) may unwind if it is told so, before it calls its closure, and otherwise is
+///    as `run`;
 /// 3. runs on one value exclude each other on all threads, cores and interrupt levels that its `Sync` lets it reach, and
 ///    each sees what was written before and in earlier ones. One that is not `Sync` need not exclude anything.
 pub unsafe trait Exclusion {
@@ -22,6 +24,13 @@ pub unsafe trait Exclusion {
 
     /// Runs `f` alone.
     fn run<R>(&self, f: impl FnOnce() -> R) -> R;
+
+    /// As [`run`](Self::run), by a caller that knows what a refusal must be. One that never refuses leaves it as it is.
+    #[inline(always)]
+    fn run_with_refusal<R>(&self, refusal: Refusal, f: impl FnOnce() -> R) -> R {
+        let _ = refusal;
+        self.run(f)
+    }
 }
 
 /// A word in a plain cell, touched only inside an [`Exclusion`]: no atomics, no compare-and-swap.
@@ -42,7 +51,12 @@ unsafe impl<X: Exclusion> RawLock for CellLock<X> {
 
     #[inline]
     fn with<R>(&self, f: impl FnOnce(&mut Word) -> R) -> R {
-        self.exclusion.run(|| {
+        self.with_refusal(Refusal::Aborts, f)
+    }
+
+    #[inline]
+    fn with_refusal<R>(&self, refusal: Refusal, f: impl FnOnce(&mut Word) -> R) -> R {
+        self.exclusion.run_with_refusal(refusal, || {
             let mut word = self.word.get();
             let result = f(&mut word);
             self.word.set(word);

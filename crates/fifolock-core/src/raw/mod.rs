@@ -84,6 +84,15 @@ impl fmt::Debug for Word {
     }
 }
 
+/// What a raw lock does that refuses a section, as over thread mode in an interrupt handler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It panics: the caller goes, and the lock stays as it is.
+    Panics,
+    /// It aborts: the caller's memory would stay in the lock.
+    Aborts,
+}
+
 /// A lock word, and sections that exclude each other.
 ///
 /// A *section* is one call of [`with`](Self::with). While its closure runs nobody else reads or writes the word or
@@ -100,7 +109,8 @@ impl fmt::Debug for Word {
 ///
 /// 1. `with` calls its closure exactly once, and does not return before the closure has;
 /// 2. `with` does not unwind. A flavour that may refuse aborts instead: a waiter that is dropped while it is queued
-///    *must* be unlinked, or its memory would stay in the queue;
+///    *must* be unlinked, or its memory would stay in the queue. [`with_refusal`](Self::with_refusal) may unwind if it is
+///    told so, before it calls its closure, and otherwise is as `with`;
 /// 3. sections of one lock exclude each other wherever the flavour's `Send` and `Sync` allow the lock to be used, and
 ///    a section sees everything written before and in earlier sections (enter: acquire, leave: release);
 /// 4. the word starts as [`Word::INIT`], and changes only by a closure of `with` or a `try_…` that returned `true`;
@@ -119,6 +129,14 @@ pub unsafe trait RawLock: Sized {
 
     /// Runs `f` as a section, with the word to read and change.
     fn with<R>(&self, f: impl FnOnce(&mut Word) -> R) -> R;
+
+    /// As [`with`](Self::with), by a caller that knows what a refusal must be. A flavour that never refuses leaves it as it
+    /// is.
+    #[inline(always)]
+    fn with_refusal<R>(&self, refusal: Refusal, f: impl FnOnce(&mut Word) -> R) -> R {
+        let _ = refusal;
+        self.with(f)
+    }
 
     /// The word, unless a section runs or the flavour has no atomic word.
     #[inline(always)]

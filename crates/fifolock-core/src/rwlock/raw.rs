@@ -11,7 +11,7 @@ pub(crate) use side::{ReadSide, Side, UpgradableSide, UpgradeSide, WriteSide};
 use crate::diagnostics::LockReport;
 use crate::diagnostics::{Holders, HoldersMut, Leaving, Place, Recorded};
 use crate::queue::{GrantedSet, Kind, Node, WaitQueue, Waiter};
-use crate::raw::{RawLock, Word};
+use crate::raw::{RawLock, Refusal, Word};
 use crate::state::rwlock::{Admit, Counts, RwLockPolicy, RwState, Terms};
 use crate::sync_shim::{UnsafeCell, const_fn};
 use crate::wake::Wakers;
@@ -176,8 +176,8 @@ impl<R: RawLock> RawRwLock<R> {
     }
 
     #[inline(always)]
-    fn section<T>(&self, f: impl FnOnce(&mut Section<'_>) -> T) -> T {
-        self.raw.with(|word| {
+    fn section<T>(&self, refusal: Refusal, f: impl FnOnce(&mut Section<'_>) -> T) -> T {
+        self.raw.with_refusal(refusal, |word| {
             self.queues.with_mut(|queues| {
                 // SAFETY: sections exclude each other and never nest, because nothing inside calls foreign code
                 // (contract K2); so this is the only reference.
@@ -229,9 +229,9 @@ impl<R: RawLock> RawRwLock<R> {
     #[inline]
     fn admit_more(&self, wakers: &mut Wakers) {
         if self.terms.policy() == RwLockPolicy::TaskFair {
-            self.section(|section| section.admit_run(wakers));
+            self.section(Refusal::Aborts, |section| section.admit_run(wakers));
         } else {
-            self.section(|section| section.admit_batch(wakers));
+            self.section(Refusal::Aborts, |section| section.admit_batch(wakers));
         }
     }
 
@@ -241,7 +241,7 @@ impl<R: RawLock> RawRwLock<R> {
     fn release_slow(&self, what: GivesUp, who: Leaving) {
         let mut wakers = Wakers::default();
         let granted = &mut wakers;
-        self.section(move |section| {
+        self.section(Refusal::Panics, move |section| {
             section.holders.leave(who);
             match what {
                 GivesUp::All(kind) => section.state.release(kind),
@@ -337,7 +337,7 @@ impl<R: RawLock> RawRwLock<R> {
     /// the others.
     #[inline(never)]
     fn short_section(&self, to: impl FnOnce(Word) -> Option<Word>) -> bool {
-        SHORT_SECTIONS && self.raw.with(|word| to(*word).map(|to| *word = to).is_some())
+        SHORT_SECTIONS && self.raw.with_refusal(Refusal::Panics, |word| to(*word).map(|to| *word = to).is_some())
     }
 
     pub(crate) fn policy(&self) -> RwLockPolicy {
@@ -345,12 +345,12 @@ impl<R: RawLock> RawRwLock<R> {
     }
 
     pub(crate) fn state(&self) -> RwState {
-        self.section(|section| section.state.copied())
+        self.section(Refusal::Panics, |section| section.state.copied())
     }
 
     #[cfg(feature = "diagnostics")]
     pub(crate) fn diagnose(&self) -> LockReport {
-        self.section(|section| {
+        self.section(Refusal::Panics, |section| {
             let Section { state, queue, readers, granted_readers, holders } = section;
             LockReport::of_rwlock(state.copied(), holders, queue, readers, granted_readers)
         })

@@ -6,7 +6,7 @@ use super::{RawRwLock, SHORT_SECTIONS, Section};
 use crate::diagnostics::{Place, Recorded};
 use crate::permit::Permit;
 use crate::queue::{Node, Stage, Waiter};
-use crate::raw::RawLock;
+use crate::raw::{RawLock, Refusal};
 use crate::wait::{Acquisition, TooMany};
 use crate::wake::Wakers;
 use core::marker::PhantomData;
@@ -39,8 +39,8 @@ impl<R: RawLock, S: Side> Acquisition for Access<'_, R, S> {
     type Wakers = Wakers;
 
     #[inline(always)]
-    fn section<T>(self, f: impl FnOnce(&mut Section<'_>) -> T) -> T {
-        self.0.section(f)
+    fn section<T>(self, refusal: Refusal, f: impl FnOnce(&mut Section<'_>) -> T) -> T {
+        self.0.section(refusal, f)
     }
 
     #[inline(always)]
@@ -160,7 +160,7 @@ impl<R: RawLock> Access<'_, R, UpgradeSide> {
         waiter.set_done();
         let mut wakers = Wakers::default();
         let granted = &mut wakers;
-        let left = self.0.section(move |section| {
+        let left = self.0.section(Refusal::Aborts, move |section| {
             if Self::is_granted(section, waiter) {
                 Self::claim(section, waiter);
                 return None;
