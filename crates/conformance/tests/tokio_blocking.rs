@@ -269,3 +269,27 @@ fn w7_a_refused_number_of_readers_names_the_caller() {
         asserts(line!(), &|| drop(RwLock::with_policy_and_max_readers(1, RwLockPolicy::PhaseFair, refused)));
     }
 }
+
+/// A timed wait outside of a runtime panics as tokio's `sleep` does. The place is that of the `.await`, not the adapter's.
+#[test]
+fn t_a_timer_outside_of_its_runtime_names_the_await() {
+    const SECOND: Duration = Duration::from_secs(1);
+    fn names_the_await(line: u32, program: impl Future) {
+        let (message, place) = panic_of(|| drop(pollster::block_on(program))).expect("there is no runtime");
+        assert!(message.contains("there is no reactor running"), "{message}");
+        assert_eq!(place, (file!().to_owned(), line));
+    }
+    let mutex = fifolock::tokio::Mutex::new(0);
+    let lock = fifolock::tokio::drop_in::RwLock::new(0);
+    let deadline = tokio::time::Instant::now() + SECOND;
+    let held = (mutex.try_lock().expect("free"), lock.try_write().expect("free"));
+    names_the_await(line!(), async { drop(mutex.lock_timeout(SECOND).await) });
+    names_the_await(line!(), async { drop(mutex.lock_deadline(deadline).await) });
+    names_the_await(line!(), async { drop(lock.read_timeout(SECOND).await) });
+    names_the_await(line!(), async { drop(lock.write_deadline(deadline).await) });
+    names_the_await(line!(), async { mutex.run_exclusive_timeout(SECOND, async |_| ()).await });
+    names_the_await(line!(), async { lock.run_shared_deadline(deadline, async |_| ()).await });
+    assert_eq!(mutex.queued() + lock.queued(), 0);
+    drop(held);
+    assert!(mutex.try_lock().is_ok() && lock.try_write().is_ok());
+}

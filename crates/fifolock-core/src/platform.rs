@@ -67,10 +67,14 @@ pub trait Timer: Platform {
 
     /// A future that is ready once `duration` has passed, counted from this call; `None` if that is past the end of the
     /// clock. Such a wait never ends: this must not overflow or panic for it.
+    ///
+    /// The caller is the `.await` of a timed operation, so that a runtime's panic can name that place.
+    #[track_caller]
     fn sleep(duration: Self::Duration) -> Option<Self::Sleep>;
 
     /// A future that is ready once it is `deadline`; `None` if the timer can't wait for so late a time. Such a wait never
-    /// ends: this must not overflow or panic for it.
+    /// ends: this must not overflow or panic for it. The caller is that of [`sleep`](Self::sleep).
+    #[track_caller]
     fn sleep_until(deadline: Self::Instant) -> Option<Self::Sleep>;
 
     /// What time it is.

@@ -120,6 +120,8 @@ where
 {
     type Output = W::Ran<F::Output>;
 
+    // A timer's panic names the `.await`.
+    #[track_caller]
     #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut state = EndsOnUnwind(self.project().state);
@@ -129,6 +131,7 @@ where
     }
 }
 
+#[track_caller]
 #[inline(always)]
 fn poll<W, C, F>(mut state: Pin<&mut State<W, C, F, W::Guard>>, cx: &mut Context<'_>) -> Poll<W::Ran<F::Output>>
 where

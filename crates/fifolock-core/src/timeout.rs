@@ -39,6 +39,8 @@ impl<R: Request, M: Limited> Timed<R, M> {
 impl<R: Request, M: Limited> Future for Timed<R, M> {
     type Output = Result<R::Guard, R::Failed<TimeoutError>>;
 
+    // The timer's panic names the `.await`.
+    #[track_caller]
     #[inline(always)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
@@ -171,6 +173,7 @@ where
 {
     type Output = Result<R::Guard, R::Failed<TimeoutError>>;
 
+    #[track_caller]
     #[inline(always)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         self.project().timed.timed().poll(cx)
@@ -183,6 +186,7 @@ where
 {
     type Output = Result<R::Guard, R::Failed<TimeoutError>>;
 
+    #[track_caller]
     #[inline(always)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         self.project().timed.timed().poll(cx)
@@ -202,6 +206,7 @@ trait Limited: Copy {
     /// Whether it allows no wait any more.
     fn has_passed(self) -> bool;
     /// Sleeps until it is reached; `None` if that is never.
+    #[track_caller]
     fn sleep(self) -> Option<Self::Sleep>;
     /// The error of an operation that has ended so, without the lock.
     fn error(self, lock: LockKind, outcome: Outcome) -> TimeoutError;
@@ -313,6 +318,7 @@ impl From<bool> for Outcome {
 }
 
 /// Polls a limited operation.
+#[track_caller]
 #[inline(always)]
 fn poll_limited<A: Ends, P: Platform, M: Limited>(
     lock: A,
@@ -362,6 +368,7 @@ fn poll_lock<A: Ends, P: Platform, M: Limited>(
 /// Polls the sleep of an operation that has to wait.
 ///
 /// The timer is foreign code: the grant may come while it is made or polled, and then owning the lock is the outcome.
+#[track_caller]
 #[cold]
 #[inline(never)]
 fn poll_waiting<A: Ends, P: Platform, M: Limited>(

@@ -3,10 +3,10 @@
 extern crate std;
 
 use super::*;
-use alloc::sync::Arc;
 use core::panic::AssertUnwindSafe;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use std::panic::catch_unwind;
+use std::sync::Arc;
 use std::task::Wake;
 
 #[derive(Default)]

@@ -97,12 +97,15 @@ impl Timer for Tokio {
 
     fn sleep(duration: Duration) -> Option<Sleep> {
         // `tokio::time::sleep` would take a duration past the clock's end for one of thirty years.
-        Instant::now().checked_add(duration).and_then(Self::sleep_until)
+        let deadline = Instant::now().checked_add(duration)?;
+        Self::sleep_until(deadline)
     }
 
     fn sleep_until(deadline: Instant) -> Option<Sleep> {
         // Tokio rounds up to a millisecond, and would panic where that is past the clock's end.
-        deadline.checked_add(Duration::from_millis(1)).map(|_| tokio::time::sleep_until(deadline))
+        deadline.checked_add(Duration::from_millis(1))?;
+        // No closure: a panic outside of a runtime names the caller.
+        Some(tokio::time::sleep_until(deadline))
     }
 
     fn now() -> Instant {

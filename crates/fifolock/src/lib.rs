@@ -20,6 +20,9 @@
 //! They are the same locks, over another [raw lock](raw) and, for a runtime, with its [timer](platform::Timer). A lock of
 //! a library can be timed by its user: [`Mutex::on`](fifolock_core::Mutex::on).
 //!
+//! Import the names that are used, and not `fifolock::*`: the modules `tokio`, `smol`, `async_std`, `spin` and
+//! `critical_section` would hide the crates of the same names, so that `tokio::spawn` is not found any more.
+//!
 //! With the feature `diagnostics` a lock says who holds it, and who waits: `diagnose`.
 //!
 //! How they work stands in the modules [`mutex`] and [`rwlock`]: states, hand-off, cancellation, memory ordering, limits,
