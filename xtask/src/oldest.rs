@@ -1,6 +1,7 @@
 //! The published crates build with the oldest dependencies that they say they do, and with the newest.
 //!
-//! A lock file holds the versions that the tests run with. A user's program may hold any that the manifests allow.
+//! A lock file holds the versions that the tests run with. A user's program may hold any that the manifests allow, and often
+//! one of a line with long-term support.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,6 +11,18 @@ use xshell::cmd;
 
 use crate::context::{Context, Failure, OrElse as _, Outcome, Result};
 use crate::lint::{has_toolchain, is_published};
+
+const HERE: &str = "check that files can be written below cargo's target folder";
+
+/// Release lines that users stay on: the package that meets them, and the versions. Tokio's are the ones with long-term
+/// support; embassy's two crates are released together.
+const LINES: &[(&str, &[(&str, &str)])] = &[
+    ("fifolock-tokio", &[("tokio", "~1.47")]),
+    ("fifolock-tokio", &[("tokio", "~1.51")]),
+    ("fifolock-embassy", &[("embassy-sync", "~0.7"), ("embassy-time", "~0.4")]),
+    ("fifolock-embassy", &[("embassy-sync", "~0.8"), ("embassy-time", "~0.5")]),
+    ("fifolock-smol", &[("async-io", "~2.3")]),
+];
 
 pub(crate) fn run(cx: &Context, _args: &[String]) -> Result<Outcome> {
     if !has_toolchain(cx, "nightly") {
@@ -29,26 +42,35 @@ pub(crate) fn run(cx: &Context, _args: &[String]) -> Result<Outcome> {
     check(cx, "raise the lower bound in Cargo.toml, or do without what the old version has not")?;
     cmd!(sh, "cargo update --quiet").run().or_tell("check that the registry can be reached")?;
     check(cx, "adapt to the new version; if it allows no old one any more, raise the lower bound in Cargo.toml")?;
+    let manifest = sh.read_file("Cargo.toml").or_tell(HERE)?;
+    for (name, versions) in LINES {
+        let chosen = versions.iter().try_fold(manifest.clone(), |text, (dependency, version)| {
+            with_version(&text, dependency, version).ok_or_else(|| {
+                Failure::new(&format!("Cargo.toml has no `{dependency}` of the workspace"), "mend xtask/src/oldest.rs")
+            })
+        });
+        sh.write_file("Cargo.toml", chosen?).or_tell(HERE)?;
+        println!("oldest: {name} with {versions:?}");
+        cmd!(sh, "cargo update --quiet").run().or_tell("a line that the manifests no longer allow: see LINES")?;
+        check_one(cx, name, "adapt to the line, or drop it from LINES, docs/POLICY.md and the adapter's page")?;
+    }
     Ok(Outcome::Passed)
 }
 
 /// Checks each published crate by itself: beside others it could use what only they turn on.
 fn check(cx: &Context, remedy: &str) -> Result<()> {
+    published(cx).try_for_each(|package| check_one(cx, name(package), remedy))
+}
+
+fn check_one(cx: &Context, name: &str, remedy: &str) -> Result<()> {
     let sh = &cx.sh;
     let target = cx.target.join("oldest");
-    for package in published(cx) {
-        let name = name(package);
-        cmd!(sh, "cargo check --quiet --locked -p {name} --all-features --target-dir {target}")
-            .run()
-            .or_tell(remedy)?;
-    }
-    Ok(())
+    cmd!(sh, "cargo check --quiet --locked -p {name} --all-features --target-dir {target}").run().or_tell(remedy)
 }
 
 /// A workspace of the published crates alone, without what their tests need: their manifests, and the sources where they
 /// are.
 fn write_copy(cx: &Context) -> Result<PathBuf> {
-    const HERE: &str = "check that files can be written below cargo's target folder";
     let sh = &cx.sh;
     let read = |path: &Path| sh.read_file(path).or_tell("the file belongs in the repository");
     let copy = cx.target.join("oldest").join("workspace");
@@ -83,6 +105,17 @@ fn with_members(manifest: &str) -> Option<String> {
     Some(manifest.replace(members, "members = [\"crates/*\"]"))
 }
 
+/// The workspace's manifest with another version of a dependency. A later line for the same one would be refused by cargo.
+fn with_version(manifest: &str, dependency: &str, version: &str) -> Option<String> {
+    let line = manifest.lines().find(|line| line.starts_with(&format!("{dependency} = ")))?;
+    let (before, after) = match line.split_once("version = \"") {
+        Some((before, after)) => (format!("{before}version = "), after),
+        None => (format!("{dependency} = "), line.split_once(" = \"")?.1),
+    };
+    let (_, rest) = after.split_once('"')?;
+    Some(manifest.replace(line, &format!("{before}\"{version}\"{rest}")))
+}
+
 /// A package's manifest without its tests' dependencies and its examples.
 fn for_users(manifest: &str) -> String {
     let mut is_for_users = true;
@@ -105,6 +138,14 @@ mod tests {
                         [target.'cfg(x)'.dev-dependencies]\nd = \"1\"\n[[example]]\nname = \"e\"\n[features]\nf = []";
         let users = "[package]\nname = \"a\"\n[dependencies]\nb = \"1\"\n[features]\nf = []";
         assert_eq!(for_users(manifest), users);
+    }
+
+    #[test]
+    fn versions_are_replaced() {
+        let manifest = "a = \"1\"\nab = { version = \">=0.4, <1\", features = [\"c\"] }";
+        assert_eq!(with_version(manifest, "a", "~2.1").unwrap(), manifest.replace("\"1\"", "\"~2.1\""));
+        assert_eq!(with_version(manifest, "ab", "~2").unwrap(), manifest.replace(">=0.4, <1", "~2"));
+        assert_eq!(with_version(manifest, "c", "~2"), None);
     }
 
     #[test]
