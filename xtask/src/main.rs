@@ -5,6 +5,7 @@ mod api;
 mod bench;
 mod context;
 mod coverage;
+mod deny;
 mod deps;
 mod docs;
 mod examples;
@@ -18,7 +19,9 @@ mod mutants;
 mod nostd;
 mod oldest;
 mod package;
+mod publish;
 mod sanitize;
+mod semver;
 mod shuttle;
 mod suites;
 mod tokio_tests;
@@ -75,9 +78,12 @@ const COMMANDS: &[Command] = &[
     Command::new("fmt", "formatting (check only)", lint::fmt),
     Command::new("spelling", "spelling, if typos is installed", lint::spelling),
     Command::new("deps", "dependency and feature hygiene", deps::run),
+    Command::new("deny", "licences and sources of the dependencies; `advisories` asks the database", deny::run)
+        .with_args(),
     Command::new("clippy", "clippy, warnings are errors", lint::clippy),
     Command::new("docs", "documentation, also as docs.rs builds it: no broken link, no false label", docs::run),
     Command::new("api", "the public API is the recorded one; --bless records", api::run).with_args(),
+    Command::new("semver", "the public API breaks nobody since the last release", semver::run),
     Command::new("features", "every combination of features", features::run),
     Command::new("nostd", "no std, no compare-and-swap", nostd::run),
     Command::new("firmware", "the images for microcontrollers, under QEMU", firmware::run).with_args(),
@@ -87,6 +93,7 @@ const COMMANDS: &[Command] = &[
     Command::new("msrv", "the declared minimum Rust version", lint::msrv),
     Command::new("oldest", "the oldest dependencies that the manifests allow, and the newest", oldest::run),
     Command::new("package", "each published crate from its .crate file, by itself", package::run),
+    Command::new("publish", "a rehearsal of the release; `--tag TAG` is the release", publish::run).with_args(),
     Command::new("loom", "every interleaving of the models", suites::loom).with_args(),
     Command::new("shuttle", "random schedules of large programs", shuttle::run).with_args(),
     Command::new("sanitize-quick", "the core's own tests under AddressSanitizer", sanitize::quick),

@@ -1,0 +1,47 @@
+//! What the dependencies bring: licences, sources, and, where the database can be fetched, known vulnerabilities.
+
+use xshell::cmd;
+
+use crate::context::{Context, Failure, OrElse as _, Outcome, Result};
+
+/// The version that `.ci/run` and the workflow install.
+const VERSION: &str = "0.20.2";
+
+/// Checks that need no more than the lock file.
+const OFFLINE: &[&str] = &["bans", "licenses", "sources"];
+
+pub(crate) fn run(cx: &Context, args: &[String]) -> Result<Outcome> {
+    let sh = &cx.sh;
+    let (checks, offline): (&[&str], Option<&str>) = match args {
+        [] => (OFFLINE, Some("--offline")),
+        [what] if what == "advisories" => (&["advisories"], None),
+        _ => return Err(Failure::new("it takes `advisories`, or nothing", "run `cargo xtask deny`")),
+    };
+    if cmd!(sh, "cargo deny --version").quiet().ignore_stdout().ignore_stderr().run().is_err() {
+        return cx.skip_unless_ci(
+            "cargo-deny is not installed",
+            &format!("run `cargo install --locked cargo-deny --version {VERSION}`"),
+        );
+    }
+    cmd!(sh, "cargo deny --locked {offline...} check {checks...}")
+        .run()
+        .or_tell("do without the dependency that is named, or argue for it in deny.toml")?;
+    Ok(Outcome::Passed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ci_installs_the_version_that_the_step_names() {
+        let cx = Context::new().expect("in the workspace");
+        let read = |file: &str| cx.sh.read_file(cx.root.join(file)).expect("it is in the repository");
+        assert!(read(".ci/run").contains(&format!("\ndeny={VERSION}\n")));
+        let workflow = read(".github/workflows/ci.yml");
+        assert_eq!(
+            workflow.matches("cargo-deny").count(),
+            workflow.matches(&format!("cargo-deny --version {VERSION}")).count()
+        );
+    }
+}
