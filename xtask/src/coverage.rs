@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn lines_of_the_core_are_read_and_its_tests_left_out() {
         let table = "SF:/x/crates/fifolock-core/src/wake.rs\nDA:3,0\nDA:4,7\nend_of_record\n\
-                     SF:/x/crates/fifolock-core/src/queue_tests.rs\nDA:1,0\n\
+                     SF:/x/crates/fifolock-core/src/queue/tests.rs\nDA:1,0\n\
                      SF:/x/crates/conformance/src/lib.rs\nDA:1,0\n\
                      SF:/x/crates/fifolock-core/src/wake.rs\nDA:3,2\n";
         let lines = lines_of(table);

@@ -1,4 +1,4 @@
-//! The rescue: R0 to R8, R10 and R11 (`docs/RULES.md`). R9 is about time: [`rescue_timed`](crate::rescue_timed).
+//! The rescue: R0 to R8, R10 and R11 (`docs/RULES.md`). R9 is about time: [`timed`].
 //!
 //! A task is a waker (`Actor`), with as many futures as a rule needs: *parked* is one that is granted
 //! and that its task does not poll.
@@ -12,6 +12,7 @@ mod many;
 mod place;
 mod programs;
 mod serial;
+pub mod timed;
 
 use crate::rules;
 use crate::tools::Platform;

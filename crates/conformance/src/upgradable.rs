@@ -1,8 +1,10 @@
 //! Upgradable reads: U1 to U6 (`docs/RULES.md`), in both forms, under each policy. With limits:
-//! [`upgradable_timed`](crate::upgradable_timed); threads that block are in the tests.
+//! [`timed`] and [`limited`]; threads that block are in the tests.
 
 mod cancel;
 mod form;
+pub mod limited;
+pub mod timed;
 mod turns;
 
 use crate::rescue::fixture::{Case, POLICIES};

@@ -353,5 +353,4 @@ impl<F: FnMut()> Drop for OnDrop<F> {
 }
 
 #[cfg(all(test, feature = "std", not(fifolock_loom), not(fifolock_shuttle)))]
-#[path = "wait_tests.rs"]
 mod tests;

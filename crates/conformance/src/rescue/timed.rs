@@ -12,7 +12,7 @@ use fifolock_core::rwlock::RwLockPolicy;
 use fifolock_core::{Mutex, RwLock, TimeoutError};
 use std::sync::Arc;
 
-rules! { ($) rescue_timed_rules in rescue_timed where ManualTimer:
+rules! { ($) rescue_timed_rules in rescue::timed where ManualTimer:
     r9_robbed_and_then_out_of_time,
     r9_robbed_after_its_deadline,
     r9_robbed_and_then_granted,

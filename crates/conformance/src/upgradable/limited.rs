@@ -14,7 +14,7 @@ use fifolock_core::rwlock::{OwnedRwLockUpgradableReadGuard, RwLockUpgradableRead
 use fifolock_core::{RwLock, TimeoutError, UpgradeError};
 use std::sync::Arc;
 
-rules! { ($) upgrade_limited_rules in upgrade_limited where ManualTimer:
+rules! { ($) upgrade_limited_rules in upgradable::limited where ManualTimer:
     u7_alone_it_is_granted_at_once,
     u7_what_ends_without_the_lock_is_a_reader_still,
     u7_it_lets_in_whom_only_it_kept_out,

@@ -11,7 +11,7 @@ use core::time::Duration;
 use fifolock_core::{RwLock, TimeoutError};
 use std::sync::Arc;
 
-rules! { ($) upgradable_timed_rules in upgradable_timed where ManualTimer:
+rules! { ($) upgradable_timed_rules in upgradable::timed where ManualTimer:
     u1_a_free_lock_needs_no_clock,
     u2_a_timed_one_waits_its_turn,
     u4_a_timed_one_that_gives_up_leaves,

@@ -2,7 +2,6 @@
 
 extern crate std;
 
-#[path = "queue_tests/rescue.rs"]
 mod rescue;
 
 use super::*;

@@ -13,11 +13,8 @@ use super::*;
 use std::collections::HashSet;
 use std::vec::Vec;
 
-#[path = "rwlock_tests/model.rs"]
 mod model;
-#[path = "rwlock_tests/policies.rs"]
 mod policies;
-#[path = "rwlock_tests/rescue.rs"]
 mod rescue;
 
 use Kind::{Read, Upgradable, Upgrade, Write};
