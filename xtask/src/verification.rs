@@ -19,7 +19,7 @@ const PAGE: &str = "docs/VERIFICATION.md";
 const RULES_PAGE: &str = "docs/RULES.md";
 
 /// How many there are of each letter. Those of RULES.md are counted there.
-const KINDS: &[(&str, u32)] = &[("K", 25), ("H", 13)];
+const KINDS: &[(&str, u32)] = &[("F", 25), ("H", 13)];
 const RULES: &[(&str, u32)] = &[("M", 11), ("W", 9), ("T", 5), ("K", 10)];
 const RULES_ELSEWHERE: &[&str] = &["R", "P", "U"];
 
@@ -90,7 +90,7 @@ fn marked(page: &str) -> Option<(&str, &str, &str)> {
     Some((before, between, after))
 }
 
-/// `K01`, `K02`, …
+/// `F01`, `F02`, …
 fn numbered(of: &[(&str, u32)], digits: usize) -> Vec<String> {
     of.iter().flat_map(|&(letter, count)| (1..=count).map(move |n| format!("{letter}{n:0digits$}"))).collect()
 }
@@ -176,14 +176,12 @@ fn left_out(tests: &BTreeSet<String>, rows: &BTreeMap<String, Vec<String>>) -> V
         .collect()
 }
 
-/// The row that a test's name asks for: `m4_…` is of M4, `k13_…` of K13, `h01_…` of H01. The contract's K ends with K10,
-/// so a greater number is a kind of fault.
+/// The row that a test's name asks for: `m4_…` is of M4, `f13_…` of F13, `h01_…` of H01.
 fn rule_of(test: &str) -> Option<String> {
     let (head, _) = without_tool(test).split_once('_')?;
     let letter = head.chars().next().filter(char::is_ascii_lowercase)?;
     let number = &head[1..];
-    let is_known = ["k", "h"].contains(&&head[..1])
-        || RULES.iter().any(|(known, _)| known.eq_ignore_ascii_case(&head[..1]))
+    let is_known = KINDS.iter().chain(RULES).any(|(known, _)| known.eq_ignore_ascii_case(&head[..1]))
         || RULES_ELSEWHERE.iter().any(|known| known.eq_ignore_ascii_case(&head[..1]));
     let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
     (is_known && is_number).then(|| format!("{}{number}", letter.to_ascii_uppercase()))
@@ -284,7 +282,7 @@ mod tests {
         let of = |test| rule_of(test);
         assert_eq!(of("m4_no_barging").as_deref(), Some("M4"));
         assert_eq!(of("loom_k1_waker").as_deref(), Some("K1"));
-        assert_eq!(of("k13_panics").as_deref(), Some("K13"));
+        assert_eq!(of("f13_panics").as_deref(), Some("F13"));
         assert_eq!(of("h01_chosen").as_deref(), Some("H01"));
         for other in ["m_", "u_it_needs_room", "x1_a", "m4", "memory_x", "first_poll"] {
             assert_eq!(of(other), None, "{other}");

@@ -1,4 +1,4 @@
-//! The rules of `lock_until`, `read_until` and `write_until`, their owned forms and those of `run_…`: T4's and T5's, with contract K2, K10 and the kind K13.
+//! The rules of `lock_until`, `read_until` and `write_until`, their owned forms and those of `run_…`: T4's and T5's, with contract K2, K10 and the kind F13.
 
 use crate::time::fixture::{Fixture, Guard, Hidden, State, ms};
 use crate::tools::clock::TestTimer;
@@ -26,7 +26,7 @@ crate::rules! { ($) until_rules in until where TestTimer:
     t4_until_run_runs_or_ends_with_the_other,
     k2_until_the_other_may_use_the_lock,
     k10_until_leaves_before_the_other_is_dropped,
-    k13_until_an_other_that_panics_loses_nothing,
+    f13_until_an_other_that_panics_loses_nothing,
 }
 
 type Hook = Box<dyn FnOnce()>;
@@ -425,7 +425,7 @@ fn k10_until_leaves_before_the_other_is_dropped<P: TestTimer>() {
     });
 }
 
-fn k13_until_an_other_that_panics_loses_nothing<P: TestTimer>() {
+fn f13_until_an_other_that_panics_loses_nothing<P: TestTimer>() {
     // In its poll: the place is kept, and given up with the future.
     Fixture::<P>::every_until(|f| {
         let held = f.hold();

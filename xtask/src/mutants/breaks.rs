@@ -263,7 +263,7 @@ mod tests {
     fn each_of_the_25_kinds_has_a_break() {
         let record = record();
         let found: BTreeSet<&str> = record.breaks.iter().flat_map(|fault| &fault.kinds).map(String::as_str).collect();
-        let all: Vec<String> = (1..=25).map(|kind| format!("K{kind:02}")).collect();
+        let all: Vec<String> = (1..=25).map(|kind| format!("F{kind:02}")).collect();
         let missing: Vec<&String> = all.iter().filter(|kind| !found.contains(kind.as_str())).collect();
         assert!(missing.is_empty(), "no break of {missing:?}");
         assert!(found.iter().all(|kind| all.iter().any(|known| known == kind)), "an unknown kind in {found:?}");

@@ -261,7 +261,7 @@ fn r9_a_timed_robber_may_run_out_of_time_before_it_robs<P: ManualTimer>() {
         let held = case.hold();
         let mut first = other.queue(case.plain());
         drop(held);
-        // Another task's is never robbed: so K24's promise to a timed waiter is the error.
+        // Another task's is never robbed: so F24's promise to a timed waiter is the error.
         let mut second = task.queue(case.timed(LIMIT));
         P::advance(LIMIT);
         assert_eq!(task.woken(), 1);
