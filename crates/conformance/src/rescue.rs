@@ -10,7 +10,6 @@ mod harm;
 mod join;
 mod many;
 mod place;
-mod programs;
 mod serial;
 pub mod timed;
 
@@ -22,7 +21,6 @@ use harm::*;
 use join::*;
 use many::*;
 use place::*;
-use programs::*;
 use serial::*;
 
 rules! { ($) rescue_rules in rescue where Platform:
@@ -71,8 +69,6 @@ rules! { ($) rescue_rules in rescue where Platform:
     r10_a_waker_whose_wake_panics_keeps_the_rest,
     r10_a_waker_whose_drop_panics_keeps_the_rest,
     r10_a_waker_whose_clone_panics_keeps_the_rest,
-    r2_random_programs_with_a_mutex,
-    r2_random_programs_with_a_read_write_lock,
     r0_children_of_a_join_that_ask_for_the_same_are_served_equally,
     r0_children_of_a_join_and_another_task_keep_their_turns,
     r0_a_select_loop_leaves_its_sibling_an_eighth_of_the_turns,

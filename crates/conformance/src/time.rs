@@ -6,7 +6,7 @@
 pub(crate) mod fixture;
 
 use crate::tools::clock::TestTimer;
-use crate::tools::{Hooks, Random, Slot, Task, hook, panics};
+use crate::tools::{Hooks, Slot, Task, hook, panics};
 use core::cell::Cell;
 use core::future::{pending, poll_fn};
 use core::task::Poll;
@@ -14,7 +14,6 @@ use core::time::Duration;
 use fifolock_core::RwLock;
 use fifolock_core::rwlock::ReadOwnedTimeout;
 use fixture::{Fixture, Guard, State, Waiting, advance_to_the_end, assert_armed, assert_elapsed, ms, queued};
-use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -45,7 +44,6 @@ crate::rules! { ($) time_rules in time where TestTimer:
     t4_a_reader_timing_out_while_its_batch_is_marked_has_one_outcome,
     t4_an_error_says_what_it_waited_for,
     t4_a_finished_future_panics_when_polled,
-    t4_every_history_has_the_outcomes_of_the_model,
     t5_a_timed_out_waiter_is_never_granted_and_never_woken,
     k1_the_newest_waker_is_woken_by_lock_and_timer,
     h02_a_queued_writer_times_out_under_a_reader,
@@ -624,105 +622,6 @@ fn t4_a_finished_future_panics_when_polled<P: TestTimer>() {
         panics(|| late.poll().is_ready());
         f.assert_free();
     });
-}
-
-/// A waiter of the model, in the order of first polls.
-struct Modelled<'a> {
-    task: Waiting<'a>,
-    until: Duration,
-    granted: bool,
-}
-
-/// Random histories of one exclusive lock: each poll must have the outcome that T4 gives it.
-fn t4_every_history_has_the_outcomes_of_the_model<P: TestTimer>() {
-    if !P::EXACT {
-        // The model knows what time it is.
-        return;
-    }
-    let seeds = if cfg!(miri) { 2 } else { 30 };
-    Fixture::<P>::every_exclusive(|f| {
-        for seed in 0..seeds {
-            history(f, &mut Random::new(seed));
-            f.assert_free();
-            assert_armed::<P>(0);
-        }
-    });
-}
-
-fn history<P: TestTimer>(f: &Fixture<P>, random: &mut Random) {
-    let mut now = Duration::ZERO;
-    let mut holder: Option<Guard<'_>> = None;
-    // Granted or not; the granted one, if any, is the first.
-    let mut queue: VecDeque<Modelled<'_>> = VecDeque::new();
-    let mut ends = 0;
-    let mut started = 0;
-
-    for _ in 0..200 {
-        let picked = if queue.is_empty() { 0 } else { random.below(queue.len()) };
-        match random.below(10) {
-            0..=2 => {
-                let limit = ms(1 + random.below(20) as u64);
-                let mut task = Task::new(f.timed(limit));
-                started += 1;
-                match task.poll() {
-                    Poll::Ready(outcome) => {
-                        assert!(holder.is_none() && queue.is_empty(), "barging");
-                        holder = Some(outcome.expect("the lock is free"));
-                        ends += 1;
-                    }
-                    Poll::Pending => {
-                        assert!(holder.is_some() || !queue.is_empty(), "a free lock is taken at once");
-                        queue.push_back(Modelled { task, until: now + limit, granted: false });
-                    }
-                }
-            }
-            3..=4 => {
-                let by = ms(random.below(8) as u64);
-                P::advance(by);
-                now += by;
-            }
-            5..=7 if !queue.is_empty() => {
-                let waiter = &mut queue[picked];
-                let outcome = waiter.task.poll();
-                match (waiter.granted, waiter.until <= now, outcome) {
-                    (true, _, Poll::Ready(Ok(guard))) => holder = Some(guard),
-                    (false, true, Poll::Ready(Err(error))) => assert!(error.is_elapsed()),
-                    (false, false, Poll::Pending) => continue,
-                    (granted, late, outcome) => panic!("granted: {granted}, late: {late}, but {outcome:?}"),
-                }
-                ends += 1;
-                queue.remove(picked);
-            }
-            8 if !queue.is_empty() && random.below(3) == 0 => {
-                let gone = queue.remove(picked).expect("picked");
-                drop(gone.task);
-                ends += 1;
-                if gone.granted {
-                    grant(&mut queue);
-                }
-            }
-            9 => {
-                if let Some(guard) = holder.take() {
-                    drop(guard);
-                    grant(&mut queue);
-                }
-            }
-            _ => {}
-        }
-        let granted = queue.iter().filter(|waiter| waiter.granted).count();
-        let owners = usize::from(holder.is_some()) + granted;
-        assert_eq!(f.state(), State { owners, waiters: queue.len() - granted });
-        assert_armed::<P>(queue.len());
-    }
-    assert_eq!(started, ends + queue.len(), "acquired, timed out, dropped, and waiting");
-}
-
-fn grant(queue: &mut VecDeque<Modelled<'_>>) {
-    if let Some(first) = queue.front_mut() {
-        first.granted = true;
-        // The wake may come on top of the timer's.
-        assert!(first.task.wakes() > 0, "granted and not woken");
-    }
 }
 
 fn t5_a_timed_out_waiter_is_never_granted_and_never_woken<P: TestTimer>() {

@@ -1,12 +1,12 @@
 //! Programs of tasks, with the rescue and without it: by chance, and all small ones.
 
 use core::ops::Range;
+use fifolock_conformance::tools::Random;
 use fifolock_core::raw::{CriticalSectionLock, LocalLock, SpinLock, StdLock};
 use fifolock_core::rwlock::RwLockPolicy;
-use fifolock_model::program::POLICIES;
+use fifolock_model::program::{self, POLICIES};
 use fifolock_model::programs::make::{self, Each, Scope};
 use fifolock_model::programs::rules::{self, Rule};
-
 use fifolock_model::programs::scenes::{self, Look, Parking};
 use fifolock_model::programs::{Child, Executor, Lock, Order, Program, Raw, Shape, Side, Task, run};
 use fifolock_model::reference::Kind;
@@ -169,6 +169,28 @@ fn r5_a_parked_read_may_wait_for_its_own_task_through_others() {
             assert_eq!((outcome.ended, &outcome.fault), (ends, &None), "{program}");
         }
     }
+}
+
+/// Tasks that park, drop and poll several futures each. Of a mutex each poll and each wake is foretold (R1 to R3).
+fn random_tasks(is_mutex: bool) {
+    for seed in seeds() {
+        let mut random = Random::new(seed);
+        let length = 20 + random.below(200);
+        let mut bytes: Vec<u8> = (0..length).map(|_| random.below(256) as u8).collect();
+        bytes[1] = u8::from(!is_mutex);
+        println!("{bytes:?}");
+        program::shared(&bytes);
+    }
+}
+
+#[test]
+fn r2_random_tasks_of_a_mutex() {
+    random_tasks(true);
+}
+
+#[test]
+fn r2_random_tasks_of_a_read_write_lock() {
+    random_tasks(false);
 }
 
 #[test]

@@ -210,11 +210,6 @@ impl Actor {
         self.count.wakes() > self.seen.get()
     }
 
-    /// As a task that yields.
-    pub(crate) fn wake(&self) {
-        self.waker.wake_by_ref();
-    }
-
     /// How many clones of its waker others keep.
     pub(crate) fn kept(&self) -> usize {
         self.count.alive() - 1
