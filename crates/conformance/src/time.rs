@@ -13,7 +13,7 @@ use core::task::Poll;
 use core::time::Duration;
 use fifolock_core::RwLock;
 use fifolock_core::rwlock::ReadOwnedTimeout;
-use fixture::{Fixture, Guard, State, Waiting, advance_to_the_end, assert_armed, assert_elapsed, ms, queued};
+use fixture::{Fixture, Form, Op, State, Waiting, advance_to_the_end, assert_armed, assert_elapsed, ms, queued};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -441,8 +441,7 @@ fn t4_a_late_drop_passes_the_grant_on<P: TestTimer>() {
 
 /// `write_timeout` or `write_deadline` of 10 ms on the fixture's lock.
 fn every_write<P: TestTimer>(rule: impl Fn(&Fixture<P>, &RwLock<u32, P>)) {
-    use fixture::Kind::{Write, WriteOwned};
-    Fixture::<P>::each(|kind, _| matches!(kind, Write | WriteOwned), |f| rule(f, &f.rwlock));
+    Fixture::<P>::each(|op, _| op == Op::Write, |f| rule(f, &f.rwlock));
 }
 
 fn t4_an_elapsed_writer_lets_the_readers_in<P: TestTimer>() {
@@ -515,7 +514,7 @@ fn t4_an_elapsed_writer_lets_in_as_many_as_there_is_room_for<P: TestTimer>() {
 fn t4_a_reader_timing_out_while_its_batch_is_marked_has_one_outcome<P: TestTimer>() {
     for late in [1, 2, 40, 70, 99] {
         P::with(|| {
-            let f = Rc::new(Fixture::<P>::new(fixture::Kind::Read, fixture::Limit::Timeout));
+            let f = Rc::new(Fixture::<P>::new(Op::Read, Form::Owned, fixture::Limit::Timeout));
             let lock = Arc::clone(&f.rwlock);
             let writer = lock.try_write().expect("free");
             let outcome = Slot::new();
@@ -562,7 +561,7 @@ fn t4_an_error_says_what_it_waited_for<P: TestTimer>() {
         let mut waiting = f.wait(limit);
         P::advance(limit);
         let error = waiting.ready().expect_err("it was not granted");
-        let noun = f.kind.noun();
+        let noun = f.op.noun();
         let text = match f.limit {
             fixture::Limit::Timeout => format!("timed out waiting for {noun} after {limit:?}"),
             fixture::Limit::Deadline => format!("deadline passed while waiting for {noun}"),
@@ -573,7 +572,7 @@ fn t4_an_error_says_what_it_waited_for<P: TestTimer>() {
     Fixture::<P>::every_deadline(|f| {
         let _held = f.hold();
         let error = Task::new(f.with_deadline(P::past_instant())).ready().expect_err("it is held");
-        assert_eq!(error.to_string(), format!("deadline passed while waiting for {}", f.kind.noun()));
+        assert_eq!(error.to_string(), format!("deadline passed while waiting for {}", f.op.noun()));
     });
     Fixture::<P>::every_timeout(|f| {
         let _held = f.hold();
@@ -581,7 +580,7 @@ fn t4_an_error_says_what_it_waited_for<P: TestTimer>() {
         let mut run = queued::<P, _, _>(|| f.run(limit, pending));
         P::advance(limit);
         let error = run.ready().expect_err("it was not granted");
-        assert_eq!(error.to_string(), format!("timed out waiting for {} after {limit:?}", f.kind.noun()));
+        assert_eq!(error.to_string(), format!("timed out waiting for {} after {limit:?}", f.op.noun()));
     });
 }
 
@@ -729,7 +728,7 @@ fn h05_2_late_then_granted<P: TestTimer>() {
 }
 
 #[track_caller]
-fn guard_then_next<P: TestTimer>(f: &Fixture<P>, b: &mut Waiting<'_>, c: &mut Task<fixture::Hidden<'_, Guard<'_>>>) {
+fn guard_then_next<P: TestTimer>(f: &Fixture<P>, b: &mut Waiting<'_>, c: &mut Task<fixture::Hidden<'static>>) {
     let guard = b.ready().expect("it was chosen");
     assert_armed::<P>(0);
     assert_eq!(c.wakes(), 0);

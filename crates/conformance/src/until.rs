@@ -183,7 +183,7 @@ fn t4_until_a_grant_during_the_others_last_poll_is_passed_on<P: TestTimer>() {
         let held = f.hold();
         let (mut task, probe) = wait(f);
         let mut next = Task::new(f.plain());
-        let exclusive = f.kind.is_exclusive();
+        let exclusive = f.op.is_exclusive();
         if exclusive {
             next.pending();
         }
@@ -231,9 +231,9 @@ fn t4_until_a_grant_during_the_others_pending_poll_is_kept<P: TestTimer>() {
 }
 
 fn t4_until_an_ended_writer_lets_the_readers_in<P: TestTimer>() {
-    use crate::time::fixture::{Kind, Limit};
+    use crate::time::fixture::{Limit, Op};
     Fixture::<P>::each(
-        |kind, limit| (kind, limit) == (Kind::Write, Limit::Timeout),
+        |op, limit| (op, limit) == (Op::Write, Limit::Timeout),
         |f| {
             for dropped in [false, true] {
                 let reader = f.rwlock.try_read().expect("free");

@@ -7,9 +7,9 @@ pub mod limited;
 pub mod timed;
 mod turns;
 
-use crate::rescue::fixture::{Case, POLICIES};
 use crate::rules;
 use crate::tools::Platform;
+use crate::tools::subject::{Case, POLICIES};
 use cancel::*;
 use fifolock_core::RwLock;
 use fifolock_core::rwlock::RwLockPolicy;

@@ -1,9 +1,9 @@
 //! Upgrades with a limit, on the manual clock: one that ends without the lock has its share still (U7, with T1 to T5, W5
 //! and K3).
 
-use crate::rescue::fixture::{Case, POLICIES};
 use crate::rules;
 use crate::tools::clock::{ManualTimer, Use, forbid_clock, on_next};
+use crate::tools::subject::{Case, POLICIES};
 use crate::tools::{Hooks, Slot, Task, hook, panics};
 use core::future::{Future, poll_fn};
 use core::ops::DerefMut;
