@@ -1,4 +1,4 @@
-//! The policies of the read-write lock: P1 to P6 (`docs/RULES.md`).
+//! The policies of the read-write lock: P1 to P6 (`docs/CONTRACT.md`).
 
 mod handoff;
 mod phase_fair;

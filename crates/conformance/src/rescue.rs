@@ -1,4 +1,4 @@
-//! The rescue: R1 to R8, R10 and R11 (`docs/RULES.md`). R9 is about time: [`timed`]. R0 is
+//! The rescue: R1 to R8, R10 and R11 (`docs/CONTRACT.md`). R9 is about time: [`timed`]. R0 is
 //! about programs of tasks, which `crates/model` runs.
 //!
 //! A task is a waker (`Actor`), with as many futures as a rule needs: *parked* is one that is granted

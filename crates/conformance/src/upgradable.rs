@@ -1,4 +1,4 @@
-//! Upgradable reads: U1 to U6 (`docs/RULES.md`), in both forms, under each policy. With limits:
+//! Upgradable reads: U1 to U6 (`docs/CONTRACT.md`), in both forms, under each policy. With limits:
 //! [`timed`] and [`limited`]; threads that block are in the tests.
 
 mod cancel;
