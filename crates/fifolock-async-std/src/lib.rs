@@ -65,3 +65,8 @@ impl Timer for AsyncStd {
 }
 
 fifolock_core::adapter!([] AsyncStd, Timer);
+
+/// The example of the registry's page.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

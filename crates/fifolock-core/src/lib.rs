@@ -306,3 +306,8 @@ macro_rules! __adapter_owned_timer {
 macro_rules! __adapter_owned_timer {
     ([$($param:ident),*] $platform:ty) => {};
 }
+
+/// The example of the registry's page.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

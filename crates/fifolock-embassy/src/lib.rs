@@ -124,3 +124,8 @@ impl Drop for AbortOnDrop {
 }
 
 fifolock_core::adapter!([M] Embassy<M>, Timer);
+
+/// The example of the registry's page.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

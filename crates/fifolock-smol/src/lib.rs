@@ -63,3 +63,8 @@ impl Timer for Smol {
 }
 
 fifolock_core::adapter!([] Smol, Timer);
+
+/// The example of the registry's page.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -115,3 +115,8 @@ impl Timer for Tokio {
 }
 
 fifolock_core::adapter!([] Tokio, Timer);
+
+/// The example of the registry's page.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

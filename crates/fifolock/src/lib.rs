@@ -118,3 +118,8 @@ pub mod embassy {
     #[doc(inline)]
     pub use fifolock_embassy::*;
 }
+
+/// The example of the registry's page.
+#[cfg(all(doctest, feature = "tokio"))]
+#[doc = include_str!("../README.md")]
+mod readme {}
