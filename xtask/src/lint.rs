@@ -26,7 +26,23 @@ pub(crate) fn readme(cx: &Context, _args: &[String]) -> Result<Outcome> {
             ));
         }
     }
+    let read = |file: &str| cx.sh.read_file(cx.root.join(file)).or_tell("the file belongs in the repository");
+    let (page, compiled) = (read("README.md")?, read(COMPILED)?);
+    if let Some(block) = rust_blocks(&page).find(|block| !compiled.contains(block)) {
+        return Err(Failure::new(
+            &format!("README.md has Rust code that is not in {COMPILED}, whose code is compiled:\n{block}"),
+            "the two pages show the same examples",
+        ));
+    }
     Ok(Outcome::Passed)
+}
+
+/// The page whose examples are tests.
+const COMPILED: &str = "crates/fifolock/README.md";
+
+/// The blocks of Rust code on a page.
+fn rust_blocks(page: &str) -> impl Iterator<Item = &str> {
+    page.split("\n```rust\n").skip(1).filter_map(|rest| rest.split("\n```").next())
 }
 
 fn tells_command(readme: &str) -> bool {
@@ -46,7 +62,11 @@ fn without_comment(line: &str) -> &str {
     line.split(" #").next().unwrap_or_default().trim_end()
 }
 
-/// Checks that links between the repository's pages lead to files that exist.
+/// The pages of the repository on the web: on a registry's page a link must be absolute.
+const ON_THE_WEB: [&str; 2] =
+    ["https://github.com/fifolock/fifolock/blob/main/", "https://github.com/fifolock/fifolock/tree/main/"];
+
+/// Checks that links between the repository's pages lead to files and headings that exist.
 pub(crate) fn links(cx: &Context, _args: &[String]) -> Result<Outcome> {
     let sh = &cx.sh;
     let pages = cmd!(sh, "git ls-files --cached --others --exclude-standard -- *.md")
@@ -55,34 +75,61 @@ pub(crate) fn links(cx: &Context, _args: &[String]) -> Result<Outcome> {
     let mut dead = Vec::new();
     for page in pages.lines().filter(|page| sh.path_exists(page)) {
         let text = sh.read_file(page).or_tell("save the page as UTF-8")?;
-        let folder = Path::new(page).parent().unwrap_or(Path::new(""));
-        dead.extend(
-            relative_links(&text)
-                .filter(|link| !sh.path_exists(folder.join(link)))
-                .map(|link| format!("{page}: {link}")),
-        );
+        let links = all_links(&text).filter(|link| !leads_somewhere(cx, Path::new(page), link));
+        dead.extend(links.map(|link| format!("{page}: {link}")));
     }
     if dead.is_empty() {
         return Ok(Outcome::Passed);
     }
     Err(Failure::new(
         &format!("links lead nowhere: {}", dead.join(", ")),
-        "correct the path, which is relative to the page, or add the file",
+        "correct the path, which is relative to the page, or the name of the heading, or add the file",
     ))
 }
 
-/// The files that a page of Markdown links to, code blocks left out.
-fn relative_links(text: &str) -> impl Iterator<Item = &str> {
+/// Whether a link of the page leads to a file of the repository, and to a heading of it if the link names one. A link to
+/// elsewhere is not followed.
+fn leads_somewhere(cx: &Context, page: &Path, link: &str) -> bool {
+    let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+    let file = match ON_THE_WEB.iter().find_map(|prefix| file.strip_prefix(prefix)) {
+        Some(file) => file.into(),
+        None if file.contains(':') => return true,
+        None if file.is_empty() => page.to_path_buf(),
+        None => page.parent().unwrap_or(Path::new("")).join(file),
+    };
+    let is_heading = || cx.sh.read_file(&file).is_ok_and(|text| anchors(&text).any(|anchor| anchor == heading));
+    cx.sh.path_exists(&file) && (heading.is_empty() || is_heading())
+}
+
+/// The names that GitHub gives to the headings of a page.
+fn anchors(text: &str) -> impl Iterator<Item = String> {
+    without_code(text).filter_map(|line| {
+        let title = line.trim_start_matches('#');
+        let title = if title.len() < line.len() { title.strip_prefix(' ')? } else { return None };
+        let kept = title.trim().chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+        Some(kept.map(|c| if c == ' ' { '-' } else { c }).collect::<String>().to_lowercase())
+    })
+}
+
+/// The relative links of a page of Markdown, without the headings that they name.
+pub(crate) fn relative_links(text: &str) -> impl Iterator<Item = &str> {
+    let files = all_links(text).filter_map(|link| link.split('#').next());
+    files.filter(|link| !link.is_empty() && !link.contains(':'))
+}
+
+/// The links of a page of Markdown, code blocks left out.
+fn all_links(text: &str) -> impl Iterator<Item = &str> {
+    let links = without_code(text).flat_map(|line| line.split("](").skip(1));
+    links.filter_map(|rest| rest.split([')', ' ']).next())
+}
+
+fn without_code(text: &str) -> impl Iterator<Item = &str> {
     let mut in_code = false;
-    text.lines()
-        .filter(move |line| {
-            let fence = line.trim_start().starts_with("```");
-            in_code ^= fence;
-            !in_code && !fence
-        })
-        .flat_map(|line| line.split("](").skip(1))
-        .filter_map(|rest| rest.split([')', ' ', '#']).next())
-        .filter(|link| !link.is_empty() && !link.contains(':'))
+    text.lines().filter(move |line| {
+        let fence = line.trim_start().starts_with("```");
+        in_code ^= fence;
+        !in_code && !fence
+    })
 }
 
 /// One of each workspace.
@@ -259,11 +306,37 @@ mod tests {
     }
 
     #[test]
+    fn rust_code_of_a_page_is_found() {
+        let page = "A\n```rust\nlet a;\n\nlet b;\n```\n```text\nc\n```\n```rust\nd\n```\n";
+        assert_eq!(rust_blocks(page).collect::<Vec<_>>(), ["let a;\n\nlet b;", "d"]);
+    }
+
+    #[test]
     fn links_to_files_are_found() {
         let page = "See [a](docs/A.md#part) and ![b](b.svg \"B\"), not [c](https://c.org) or [d](#d).\n\
                     ```\n[e](e.md)\n```\n[f](f.md)";
         let links: Vec<&str> = relative_links(page).collect();
         assert_eq!(links, ["docs/A.md", "b.svg", "f.md"]);
+        let links: Vec<&str> = all_links(page).collect();
+        assert_eq!(links, ["docs/A.md#part", "b.svg", "https://c.org", "#d", "f.md"]);
+    }
+
+    #[test]
+    fn links_lead_to_files_and_headings() {
+        let cx = Context::new().expect("in the workspace");
+        let leads = |link: &str| leads_somewhere(&cx, Path::new("docs/MIGRATION.md"), link);
+        for link in ["../README.md", "#from-tokio", "MIGRATION.md#from-tokio", "https://elsewhere.org/README.md#no"] {
+            assert!(leads(link), "{link}");
+        }
+        for link in ["README.md", "#from-nowhere", "../README.md#from-tokio"] {
+            assert!(!leads(link), "{link}");
+        }
+        for prefix in ON_THE_WEB {
+            assert!(leads(&format!("{prefix}docs/MIGRATION.md#from-tokio")));
+            assert!(!leads(&format!("{prefix}MIGRATION.md")));
+        }
+        let page = "# A\n## R: the *rescue*, `b_c`\n```\n# no\n```\n#no";
+        assert_eq!(anchors(page).collect::<Vec<_>>(), ["a", "r-the-rescue-b_c"]);
     }
 
     #[test]

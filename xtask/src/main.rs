@@ -13,6 +13,7 @@ mod lint;
 mod mutants;
 mod nostd;
 mod oldest;
+mod package;
 mod sanitize;
 mod shuttle;
 mod suites;
@@ -80,6 +81,7 @@ const COMMANDS: &[Command] = &[
     Command::new("diagnostics", "all tests, with locks that know who holds them", suites::diagnostics).with_args(),
     Command::new("msrv", "the declared minimum Rust version", lint::msrv),
     Command::new("oldest", "the oldest dependencies that the manifests allow, and the newest", oldest::run),
+    Command::new("package", "each published crate from its .crate file, by itself", package::run),
     Command::new("loom", "every interleaving of the models", suites::loom).with_args(),
     Command::new("shuttle", "random schedules of large programs", shuttle::run).with_args(),
     Command::new("sanitize-quick", "the core's own tests under AddressSanitizer", sanitize::quick),
