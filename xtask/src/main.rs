@@ -6,6 +6,7 @@ mod bench;
 mod context;
 mod coverage;
 mod deps;
+mod examples;
 mod features;
 mod firmware;
 mod fuzz;
@@ -79,6 +80,7 @@ const COMMANDS: &[Command] = &[
     Command::new("firmware", "the images for microcontrollers, under QEMU", firmware::run).with_args(),
     Command::new("embassy-std", "embassy's executor and clock for hosts", suites::embassy_std).with_args(),
     Command::new("diagnostics", "all tests, with locks that know who holds them", suites::diagnostics).with_args(),
+    Command::new("examples", "each example prints what the pages show", examples::run),
     Command::new("msrv", "the declared minimum Rust version", lint::msrv),
     Command::new("oldest", "the oldest dependencies that the manifests allow, and the newest", oldest::run),
     Command::new("package", "each published crate from its .crate file, by itself", package::run),

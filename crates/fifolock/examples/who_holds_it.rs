@@ -1,25 +1,28 @@
-//! A task that waits for itself, and the report that says why.
+//! A program that hangs, and the report that says why.
 //!
-//! A future is queued, and then kept without being polled. The mutex is handed to it all the same: it was next. Whoever
-//! locks now waits for ever, and nothing in the code looks wrong.
+//! A task queues for a mutex, and then keeps the lock future without polling it. The mutex is handed to that future: it
+//! was next. Every other task that locks now waits until the future is polled or dropped, and nothing in their code looks
+//! wrong. `cargo run -p fifolock --example who_holds_it --features tokio,diagnostics`
 
 use core::pin::pin;
 use core::time::Duration;
 use fifolock::tokio::Mutex;
 
+static MUTEX: Mutex<u32> = Mutex::const_new(0);
+
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
-    let mutex = Mutex::new(0);
-    let guard = mutex.lock().await;
-    let mut kept = pin!(mutex.lock());
+    let guard = MUTEX.lock().await;
+    let mut kept = pin!(MUTEX.lock());
     tokio::select! {
         biased;
         _ = &mut kept => unreachable!("the mutex is held"),
         () = async { drop(guard) } => {}
     }
 
-    let mut again = pin!(mutex.lock());
-    if tokio::time::timeout(Duration::from_millis(50), &mut again).await.is_err() {
-        println!("{}", mutex.diagnose());
-    }
+    // If this task locked again, the rescue would hand it the mutex. Another task can't be helped.
+    let other = tokio::spawn(async { *MUTEX.lock().await += 1 });
+    let hang = tokio::time::timeout(Duration::from_millis(50), other).await;
+    println!("{}", MUTEX.diagnose());
+    assert!(hang.is_err(), "the other task has finished");
 }
