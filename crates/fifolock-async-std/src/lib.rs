@@ -24,7 +24,7 @@
 //! ```
 
 #![no_std]
-#![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(docsrs, feature(doc_cfg), doc(auto_cfg = false))]
 #![forbid(unsafe_code)]
 
 extern crate std;

@@ -26,10 +26,10 @@
 //!
 //! | feature | adds |
 //! |---|---|
-//! | `std` | [`platform::Std`], the `blocking_…` methods; implies `alloc` |
+//! | `std` | `platform::Std`, the `blocking_…` methods; implies `alloc` |
 //! | `alloc` | the owned (`Arc`) forms, on targets with compare-and-swap |
-//! | `critical-section` | [`platform::CriticalSection`]; enables no implementation |
-//! | `spin` | [`platform::Spin`], on targets with compare-and-swap |
+//! | `critical-section` | `platform::CriticalSection`; enables no implementation |
+//! | `spin` | `platform::Spin`, on targets with compare-and-swap |
 //! | `diagnostics` | `diagnose` on the locks: who holds them, and who waits. Locks are larger and slower |
 //!
 //! No feature changes what another part does.

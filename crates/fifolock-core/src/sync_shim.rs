@@ -6,18 +6,44 @@
 //! The `cfg` chooses, so that no user's feature can. The features `_loom` and `_shuttle` only bring the crate.
 
 /// A function that is `const`, except under loom.
+///
+/// The condition stands on the macro, and not in it: rustdoc would label each function with it.
+#[cfg(not(fifolock_loom))]
 macro_rules! const_fn {
     ($(#[$meta:meta])* $vis:vis const fn $($rest:tt)*) => {
-        #[cfg(not(fifolock_loom))]
-        $(#[$meta])*
-        $vis const fn $($rest)*
-
-        #[cfg(fifolock_loom)]
-        $(#[$meta])*
-        $vis fn $($rest)*
+        $(#[$meta])* $vis const fn $($rest)*
+    };
+}
+#[cfg(fifolock_loom)]
+macro_rules! const_fn {
+    ($(#[$meta:meta])* $vis:vis const fn $($rest:tt)*) => {
+        $(#[$meta])* $vis fn $($rest)*
     };
 }
 pub(crate) use const_fn;
+
+/// The new raw lock of a `RawLock`: a constant, and under loom, whose atomics can't be made in one, a function.
+#[cfg(not(fifolock_loom))]
+macro_rules! raw_init {
+    ($(#[$meta:meta])* INIT) => {
+        $(#[$meta])* const INIT: Self;
+    };
+    (INIT = $new:expr) => {
+        const INIT: Self = $new;
+    };
+}
+#[cfg(fifolock_loom)]
+macro_rules! raw_init {
+    ($(#[$meta:meta])* INIT) => {
+        $(#[$meta])* fn init() -> Self;
+    };
+    (INIT = $new:expr) => {
+        fn init() -> Self {
+            $new
+        }
+    };
+}
+pub(crate) use raw_init;
 
 #[cfg(not(fifolock_loom))]
 mod imp {

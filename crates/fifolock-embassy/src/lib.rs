@@ -42,7 +42,7 @@
 //! ```
 
 #![no_std]
-#![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(docsrs, feature(doc_cfg), doc(auto_cfg = false))]
 #![deny(unsafe_code)]
 
 use core::marker::PhantomData;

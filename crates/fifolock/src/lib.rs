@@ -46,7 +46,7 @@
 //! ```
 
 #![no_std]
-#![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(docsrs, feature(doc_cfg), doc(auto_cfg = false))]
 #![forbid(unsafe_code)]
 
 #[doc(inline)]

@@ -1,6 +1,7 @@
 //! The raw locks without atomics: a plain cell that only sections touch.
 
 use super::{RawLock, Word};
+use crate::sync_shim::raw_init;
 use core::cell::Cell;
 use core::marker::PhantomData;
 
@@ -37,13 +38,7 @@ unsafe impl<X: Exclusion + Sync> Sync for CellLock<X> {}
 // SAFETY: 1, 2, 3: the exclusion's own promises. Where it is not Sync, there is one thread, and a section runs no foreign
 // code that could start another. 4: only `with` changes the word. 5: the shortcuts are left as provided.
 unsafe impl<X: Exclusion> RawLock for CellLock<X> {
-    #[cfg(not(fifolock_loom))]
-    const INIT: Self = Self { exclusion: X::INIT, word: Cell::new(Word::INIT) };
-
-    #[cfg(fifolock_loom)]
-    fn init() -> Self {
-        Self { exclusion: X::INIT, word: Cell::new(Word::INIT) }
-    }
+    raw_init!(INIT = Self { exclusion: X::INIT, word: Cell::new(Word::INIT) });
 
     #[inline]
     fn with<R>(&self, f: impl FnOnce(&mut Word) -> R) -> R {

@@ -7,9 +7,9 @@
 //!
 //! | flavour | waits for a section by | use it |
 //! |---|---|---|
-//! | [`StdLock`] | a short spin, then parking the thread | with an operating system |
-//! | [`CriticalSectionLock`] | masking interrupts | on microcontrollers, also from interrupt handlers |
-//! | [`SpinLock`] | spinning | in kernels, between cores, with interrupts masked by the caller |
+//! | `StdLock` | a short spin, then parking the thread | with an operating system |
+//! | `CriticalSectionLock` | masking interrupts | on microcontrollers, also from interrupt handlers |
+//! | `SpinLock` | spinning | in kernels, between cores, with interrupts masked by the caller |
 //! | [`LocalLock`] | nothing: it is not `Sync` | inside one thread or one executor without interrupts |
 //! | [`CellLock`] | whatever its [`Exclusion`] does | over another way to exclude, such as an executor's own |
 
@@ -34,6 +34,7 @@ pub use spin::SpinLock;
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 pub use std::StdLock;
 
+use crate::sync_shim::raw_init;
 use core::fmt;
 use core::ptr;
 
@@ -107,13 +108,10 @@ impl fmt::Debug for Word {
 ///    `None` and `false`. A successful `try_acquire` is an acquire operation, a successful `try_release` a release
 ///    operation, both read-modify-writes; `peek` and `guess` order nothing.
 pub unsafe trait RawLock: Sized {
-    /// A raw lock whose word is [`Word::INIT`].
-    #[cfg(not(fifolock_loom))]
-    const INIT: Self;
-
-    /// A raw lock whose word is [`Word::INIT`]: loom's atomics cannot be made in a constant.
-    #[cfg(fifolock_loom)]
-    fn init() -> Self;
+    raw_init! {
+        /// A raw lock whose word is [`Word::INIT`].
+        INIT
+    }
 
     /// Whether [`peek`](Self::peek) and the `try_…` methods ever succeed. Where they do not, the locks leave out the code
     /// that tries them.

@@ -2,7 +2,7 @@
 
 use super::atomic::AtomicWord;
 use super::{RawLock, Word};
-use crate::sync_shim::const_fn;
+use crate::sync_shim::{const_fn, raw_init};
 
 /// An atomic word; whoever finds a section running spins.
 ///
@@ -10,8 +10,8 @@ use crate::sync_shim::const_fn;
 ///
 /// An interrupt handler that touches the lock while the code it interrupted is inside a section spins for ever. Where
 /// handlers share the lock, mask interrupts around every use, or take
-/// [`CriticalSectionLock`](crate::raw::CriticalSectionLock), which does that itself. Where threads can be preempted,
-/// take [`StdLock`](crate::raw::StdLock): here a preempted section makes the others burn their time slices.
+/// `CriticalSectionLock`, which does that itself. Where threads can be preempted,
+/// take `StdLock`: here a preempted section makes the others burn their time slices.
 #[derive(Debug)]
 pub struct SpinLock {
     word: AtomicWord,
@@ -63,13 +63,7 @@ fn relax() {
 // SAFETY: 1, 2: one call; nothing here panics. 3: the busy word excludes other sections, `try_enter` acquires and
 // `leave` releases. 4, 5: `AtomicWord`'s operations compare against idle words only, with the orderings named there.
 unsafe impl RawLock for SpinLock {
-    #[cfg(not(fifolock_loom))]
-    const INIT: Self = Self::new();
-
-    #[cfg(fifolock_loom)]
-    fn init() -> Self {
-        Self::new()
-    }
+    raw_init!(INIT = Self::new());
 
     const SHORTCUTS: bool = true;
 

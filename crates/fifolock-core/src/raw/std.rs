@@ -3,7 +3,7 @@
 use super::atomic::{AtomicWord, Busy};
 use super::park::Bucket;
 use super::{RawLock, Word};
-use crate::sync_shim::const_fn;
+use crate::sync_shim::{const_fn, raw_init};
 use core::mem;
 
 /// An atomic word; whoever finds a section running spins briefly and then parks its thread.
@@ -103,13 +103,7 @@ impl Drop for Section<'_> {
 // acquire and `leave…` releases. 4, 5: the `try_…` of `AtomicWord` compare against idle words only, `enter` leaves a busy word
 // busy, and `mark_parked` goes from busy to busy; the orderings are named there.
 unsafe impl RawLock for StdLock {
-    #[cfg(not(fifolock_loom))]
-    const INIT: Self = Self::new();
-
-    #[cfg(fifolock_loom)]
-    fn init() -> Self {
-        Self::new()
-    }
+    raw_init!(INIT = Self::new());
 
     const SHORTCUTS: bool = true;
 
