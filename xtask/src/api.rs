@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use xshell::cmd;
 
 use crate::context::{Context, Failure, OrElse as _, Outcome, Result};
+use crate::docs;
 use crate::lint::{has_toolchain, published_packages};
 
 const FOLDER: &str = "docs/api";
@@ -35,7 +36,7 @@ pub(crate) fn run(cx: &Context, args: &[String]) -> Result<Outcome> {
         );
     }
     // The dependencies are there already, if the step `docs` has run.
-    let docs = cx.target.join("docsrs");
+    let docs = docs::target_dir(cx);
     let packages = published_packages(cx);
     cmd!(sh, "rustup run {toolchain} cargo doc --quiet --no-deps --all-features --target-dir {docs}")
         .args(&packages)

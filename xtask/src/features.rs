@@ -74,7 +74,7 @@ fn combinations<'a>(features: &Features<'a>) -> core::result::Result<Vec<Vec<&'a
 }
 
 /// The chosen features and all of the same crate that they turn on.
-fn closure<'a>(chosen: &[&'a str], features: &Features<'a>) -> BTreeSet<&'a str> {
+pub(crate) fn closure<'a>(chosen: &[&'a str], features: &Features<'a>) -> BTreeSet<&'a str> {
     let mut all = BTreeSet::new();
     let mut todo = chosen.to_vec();
     while let Some(name) = todo.pop() {

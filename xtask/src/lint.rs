@@ -186,28 +186,6 @@ pub(crate) fn clippy(cx: &Context, _args: &[String]) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// Builds the documentation, and once more as docs.rs will, if there is a
-/// nightly: a page that fails there is seen only after publication.
-pub(crate) fn docs(cx: &Context, _args: &[String]) -> Result<Outcome> {
-    let sh = &cx.sh;
-    cmd!(sh, "cargo doc --no-deps --workspace --all-features")
-        .env("RUSTDOCFLAGS", "-D warnings")
-        .run()
-        .or_tell("mend what rustdoc reports; a link to a private item is the usual cause")?;
-    if !has_toolchain(cx, "nightly") {
-        println!("docs: no nightly, so not built as docs.rs does: `rustup toolchain install nightly`");
-        return Ok(Outcome::Passed);
-    }
-    let target = cx.target.join("docsrs");
-    let packages = published_packages(cx);
-    // Warnings of a compiler that changes daily are no errors.
-    cmd!(sh, "rustup run nightly cargo doc --no-deps {packages...} --all-features --target-dir {target}")
-        .env("RUSTDOCFLAGS", "--cfg docsrs")
-        .run()
-        .or_tell("see what `cfg(docsrs)` turns on; the nightly may have renamed a feature")?;
-    Ok(Outcome::Passed)
-}
-
 /// Checks spelling, where the checker is installed.
 pub(crate) fn spelling(cx: &Context, _args: &[String]) -> Result<Outcome> {
     let sh = &cx.sh;
