@@ -12,8 +12,6 @@ mod examples;
 mod features;
 mod firmware;
 mod fuzz;
-#[cfg(test)]
-mod interleavings;
 mod lint;
 mod mutants;
 mod nostd;
@@ -71,7 +69,7 @@ const COMMANDS: &[Command] = &[
     Command::new("links", "links between pages lead somewhere", lint::links),
     Command::new(
         "verification",
-        "every rule and kind of fault has its tests; --bless writes the list of breaks",
+        "every rule and kind of fault has its tests; --bless writes the pages of breaks and interleavings",
         verification::run,
     )
     .with_args(),

@@ -1,37 +1,41 @@
-//! Two tables of docs/VERIFICATION.md say which tests hold which rule. This checks that they say so of every rule, that
-//! what they name exists, and that no test of a rule is left out. A third one lists the deliberate breaks: each rule must
-//! have one, and the list must be that of `breaks.toml`, from which `--bless` writes it.
+//! Which tests hold which rule. docs/CONTRACT.md states the rules and docs/FAULTS.md the kinds of fault, each with the tests
+//! that hold it. This checks that
 //!
-//! A test is known by the name of its function, as it stands in the sources: to ask the test programs would take a build
-//! of each, with every `cfg`. The price: a function with the name of a test counts as one. But one that nothing runs is
-//! dead code, which clippy refuses.
+//! - each rule has a reason, tests of its prefix, and a deliberate break; each kind and each scenario has a row;
+//! - what a rule or a row names exists, and no test of a rule, a kind or a scenario is left out;
+//! - each rule, kind and scenario that a comment, a page, a break or a test cites is there;
+//! - docs/BREAKS.md and docs/INTERLEAVINGS.md are those of `breaks.toml` and `interleavings.toml`: `--bless` writes both.
+//!
+//! A test is known by the name of its function, as the sources have it: to ask the test programs would take a build of each,
+//! with every `cfg`. The price: a function with the name of a test counts as a test. But clippy refuses a function that nothing
+//! calls.
+
+mod contract;
+mod interleavings;
 
 use core::fmt::Write as _;
 use std::collections::{BTreeMap, BTreeSet};
 
 use xshell::cmd;
 
+use self::contract::{FAULT_LETTERS, LETTERS, is_id};
+use self::interleavings::Record;
 use crate::COMMANDS;
 use crate::context::{Context, Failure, OrElse as _, Outcome, Result};
 use crate::mutants::breaks;
 
-const PAGE: &str = "docs/VERIFICATION.md";
-const RULES_PAGE: &str = "docs/RULES.md";
+const CONTRACT: &str = "docs/CONTRACT.md";
+const FAULTS: &str = "docs/FAULTS.md";
+const INTERLEAVINGS: &str = "docs/INTERLEAVINGS.md";
+const BREAKS: &str = "docs/BREAKS.md";
 
-/// How many there are of each letter. Those of RULES.md are counted there.
-const KINDS: &[(&str, u32)] = &[("K", 25), ("H", 13)];
-const RULES: &[(&str, u32)] = &[("M", 11), ("W", 9), ("T", 5), ("K", 10)];
-const RULES_ELSEWHERE: &[&str] = &["R", "P", "U"];
+/// The tables of [`FAULTS`]: the section, the letter, and how many rows there are.
+const TABLES: &[(&str, &str, u32)] = &[("Kinds of fault", "F", 25), ("Scenarios", "H", 13)];
 
 /// Where tests stand: Rust sources, and the cases of what must not compile, each of which counts as a test.
 const SOURCES: &[&str] = &["crates/*.rs", "conformance-embassy-std/*.rs", "fuzz/*.rs"];
 const CASES: &str = "/tests/compile_fail/";
-
-/// What stands around the list of breaks.
-const MARKS: [&str; 2] = [
-    "<!-- What follows is written by `cargo xtask verification --bless`. -->\n\n",
-    "\n<!-- Here ends what `cargo xtask verification --bless` writes. -->",
-];
+const CORE: &str = "crates/fifolock-core/src/";
 
 pub(crate) fn run(cx: &Context, args: &[String]) -> Result<Outcome> {
     let bless = match args {
@@ -40,30 +44,34 @@ pub(crate) fn run(cx: &Context, args: &[String]) -> Result<Outcome> {
         _ => return Err(Failure::new("it takes `--bless`, or nothing", "run `cargo xtask verification`")),
     };
     let read = |file: &str| cx.sh.read_file(cx.root.join(file)).or_tell("the file belongs in the repository");
-    let (page, rules_page) = (read(PAGE)?, read(RULES_PAGE)?);
-    let tests = tests(cx)?;
-    let kinds = numbered(KINDS, 2);
-    let mut rules = numbered(RULES, 1);
-    rules.extend(rules_of_page(&rules_page));
-
-    let mut slips = Vec::new();
-    let (unbroken, breaks) = breaks::listed(cx, &rules)?;
-    slips.extend(unbroken.iter().map(|rule| format!("{rule}: no break of xtask/breaks.toml is of this rule")));
-    match marked(&page) {
-        None => slips.push("the marks around the list of breaks are gone".to_owned()),
-        Some((before, old, after)) if old != breaks => {
-            if bless {
-                let page = [before, MARKS[0], &breaks, MARKS[1], after].concat();
-                cx.sh.write_file(cx.root.join(PAGE), page).or_tell("check that the page can be written")?;
-            } else {
-                slips.push("the list of breaks is not that of xtask/breaks.toml: `--bless` writes it".to_owned());
+    let (mut tests, mut models) = (BTreeSet::new(), BTreeSet::new());
+    for file in files(cx, SOURCES)? {
+        match file.split_once(CASES) {
+            Some((_, case)) => _ = tests.insert(case.trim_end_matches(".rs").to_owned()),
+            None => {
+                let source = read(&file)?;
+                tests.extend(tests_in(&source));
+                if file.starts_with(CORE) {
+                    models.extend(interleavings::models(&source));
+                }
             }
         }
-        Some(_) => {}
     }
-    let mut rows = BTreeMap::new();
-    for (section, expected) in [("Kinds of fault and their tests", kinds), ("Rules and their tests", rules)] {
-        rows.extend(check_section(&page, section, &expected, &mut slips));
+
+    let mut slips = Vec::new();
+    let rules = contract::rules(&read(CONTRACT)?, &mut slips);
+    slips.extend(
+        rules
+            .iter()
+            .filter(|rule| !tests.iter().any(|test| rule_of(test).as_ref() == Some(&rule.id)))
+            .map(|rule| format!("{}: no test has the prefix of the rule", rule.id)),
+    );
+    let mut rows: BTreeMap<_, _> = rules.into_iter().map(|rule| (rule.id, rule.tests)).collect();
+    let (broken, table) = breaks::listed(cx)?;
+    slips.extend(unbroken(&rows, &broken));
+    let faults = read(FAULTS)?;
+    for &(section, letter, count) in TABLES {
+        rows.extend(check_section(&faults, section, &numbered(letter, count), &mut slips));
     }
     for (id, tokens) in &rows {
         slips.extend(
@@ -74,31 +82,50 @@ pub(crate) fn run(cx: &Context, args: &[String]) -> Result<Outcome> {
         );
     }
     slips.extend(left_out(&tests, &rows));
+    for file in files(cx, &["*.rs", "*.md"])? {
+        let text = read(&file)?;
+        let cited =
+            if file.ends_with(".md") { contract::cited_in_page(&text) } else { contract::cited_in_comments(&text) };
+        let unknown = cited.into_iter().filter(|(_, id)| !rows.contains_key(id));
+        slips.extend(unknown.map(|(line, id)| format!("{file}:{line}: there is no {id}")));
+    }
+    let pairs = Record::parse(&read(interleavings::FILE)?)?;
+    slips.extend(pairs.slips(&models));
+    for (file, page) in [(BREAKS, table), (INTERLEAVINGS, pairs.page())] {
+        if bless {
+            cx.sh.write_file(cx.root.join(file), page).or_tell("check that the page can be written")?;
+        } else if read(file)? != page {
+            slips.push(format!("{file} is not what `cargo xtask verification --bless` writes"));
+        }
+    }
     if slips.is_empty() {
-        println!("verification: {} rows, {} tests", rows.len(), tests.len());
+        println!("verification: {} rules, kinds and scenarios, {} tests", rows.len(), tests.len());
         return Ok(Outcome::Passed);
     }
-    let mut list = format!("{PAGE} and the tests disagree:");
+    let mut list = String::from("the pages and the tests disagree:");
     slips.iter().for_each(|slip| _ = write!(list, "\n  {slip}"));
-    Err(Failure::new(&list, "correct the row; if a test went away, name the one that holds the rule now, or write it"))
+    Err(Failure::new(&list, "correct the page; if a test went away, name the one that holds the rule now, or write it"))
 }
 
-/// What stands before, between and after the marks.
-fn marked(page: &str) -> Option<(&str, &str, &str)> {
-    let (before, rest) = page.split_once(MARKS[0])?;
-    let (between, after) = rest.split_once(MARKS[1])?;
-    Some((before, between, after))
+/// The files of the repository that match, new ones included.
+fn files(cx: &Context, patterns: &[&str]) -> Result<Vec<String>> {
+    let sh = &cx.sh;
+    let files = cmd!(sh, "git ls-files --cached --others --exclude-standard --").args(patterns).read();
+    let files = files.or_tell("run it in a git checkout")?;
+    Ok(files.lines().filter(|file| sh.path_exists(file)).map(str::to_owned).collect())
 }
 
-/// `K01`, `K02`, …
-fn numbered(of: &[(&str, u32)], digits: usize) -> Vec<String> {
-    of.iter().flat_map(|&(letter, count)| (1..=count).map(move |n| format!("{letter}{n:0digits$}"))).collect()
+/// Rules without a break, and breaks of rules that are not there.
+fn unbroken(rules: &BTreeMap<String, Vec<String>>, broken: &BTreeSet<String>) -> Vec<String> {
+    let missing = rules.keys().filter(|rule| !broken.contains(*rule));
+    let unknown = broken.iter().filter(|rule| !rules.contains_key(*rule));
+    let missing = missing.map(|rule| format!("{rule}: no break of xtask/breaks.toml is of this rule"));
+    missing.chain(unknown.map(|rule| format!("xtask/breaks.toml: there is no rule {rule}"))).collect()
 }
 
-/// The rules that the page states: `- **R1** …`.
-fn rules_of_page(text: &str) -> Vec<String> {
-    let ids = text.lines().filter_map(|line| line.strip_prefix("- **")?.split_once("**").map(|(id, _)| id.to_owned()));
-    ids.filter(|id| RULES_ELSEWHERE.iter().any(|letter| id.starts_with(letter))).collect()
+/// `F01`, `F02`, …
+fn numbered(letter: &str, count: u32) -> Vec<String> {
+    (1..=count).map(|number| format!("{letter}{number:02}")).collect()
 }
 
 /// What each row of a section's table names; slips: rows that are missing, unknown, doubled or empty.
@@ -176,33 +203,12 @@ fn left_out(tests: &BTreeSet<String>, rows: &BTreeMap<String, Vec<String>>) -> V
         .collect()
 }
 
-/// The row that a test's name asks for: `m4_…` is of M4, `k13_…` of K13, `h01_…` of H01. The contract's K ends with K10,
-/// so a greater number is a kind of fault.
+/// The rule or the row that a test's name asks for: `m4_…` is of M4, `f13_…` of F13, `h01_…` of H01.
 fn rule_of(test: &str) -> Option<String> {
     let (head, _) = without_tool(test).split_once('_')?;
-    let letter = head.chars().next().filter(char::is_ascii_lowercase)?;
-    let number = &head[1..];
-    let is_known = ["k", "h"].contains(&&head[..1])
-        || RULES.iter().any(|(known, _)| known.eq_ignore_ascii_case(&head[..1]))
-        || RULES_ELSEWHERE.iter().any(|known| known.eq_ignore_ascii_case(&head[..1]));
-    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-    (is_known && is_number).then(|| format!("{}{number}", letter.to_ascii_uppercase()))
-}
-
-fn tests(cx: &Context) -> Result<BTreeSet<String>> {
-    let sh = &cx.sh;
-    let files = cmd!(sh, "git ls-files --cached --others --exclude-standard --")
-        .args(SOURCES)
-        .read()
-        .or_tell("run it in a git checkout")?;
-    let mut tests = BTreeSet::new();
-    for file in files.lines().filter(|file| sh.path_exists(file)) {
-        match file.split_once(CASES) {
-            Some((_, case)) => _ = tests.insert(case.trim_end_matches(".rs").to_owned()),
-            None => tests.extend(tests_in(&sh.read_file(file).or_tell("save the file as UTF-8")?)),
-        }
-    }
-    Ok(tests)
+    let id = head.to_ascii_uppercase();
+    let is_of = |letters| head.starts_with(|first: char| first.is_ascii_lowercase()) && is_id(&id, letters);
+    (is_of(LETTERS) || is_of(FAULT_LETTERS)).then_some(id)
 }
 
 /// The names of the tests in a source: functions under an attribute that ends in `test`, and what macros make into tests:
@@ -253,7 +259,7 @@ mod tests {
     fn missing_unknown_doubled_and_empty_rows_are_slips() {
         let check = |page: &str| {
             let mut slips = Vec::new();
-            check_section(page, "Rules", &numbered(&[("M", 2)], 1), &mut slips);
+            check_section(page, "Rules", &["M1".to_owned(), "M2".to_owned()], &mut slips);
             slips
         };
         assert!(check(PAGE).is_empty());
@@ -273,10 +279,14 @@ mod tests {
     }
 
     #[test]
-    fn the_list_of_breaks_stands_between_marks() {
-        let page = ["# Page\n\n", MARKS[0], "| a |\n", MARKS[1], "\n\nNext.\n"].concat();
-        assert_eq!(marked(&page), Some(("# Page\n\n", "| a |\n", "\n\nNext.\n")));
-        assert_eq!(marked(&page.replace(MARKS[1], "")), None);
+    fn a_rule_without_a_break_and_a_break_without_a_rule_are_slips() {
+        let rules = BTreeMap::from([("M1".to_owned(), vec![]), ("M2".to_owned(), vec![])]);
+        assert!(unbroken(&rules, &set(&["M1", "M2"])).is_empty());
+        let slips = unbroken(&rules, &set(&["M1", "M3"]));
+        assert_eq!(
+            slips,
+            ["M2: no break of xtask/breaks.toml is of this rule", "xtask/breaks.toml: there is no rule M3"]
+        );
     }
 
     #[test]
@@ -284,7 +294,7 @@ mod tests {
         let of = |test| rule_of(test);
         assert_eq!(of("m4_no_barging").as_deref(), Some("M4"));
         assert_eq!(of("loom_k1_waker").as_deref(), Some("K1"));
-        assert_eq!(of("k13_panics").as_deref(), Some("K13"));
+        assert_eq!(of("f13_panics").as_deref(), Some("F13"));
         assert_eq!(of("h01_chosen").as_deref(), Some("H01"));
         for other in ["m_", "u_it_needs_room", "x1_a", "m4", "memory_x", "first_poll"] {
             assert_eq!(of(other), None, "{other}");
@@ -296,10 +306,5 @@ mod tests {
         let source = "#[test]\n#[should_panic = \"(x)\"]\nfn plain() {}\nfn helper() {}\nfn agrees<P: Platform>() {}\n#[tokio::test(start_paused = true)]\n\
                       async fn timed() {}\n// m9_in_a_comment\nrules! { m1_a, m2_b }\ntable!(h13_std: Std);\n#[cfg(test)]\nmod x {\n fn no() {} }";
         assert_eq!(tests_in(source), set(&["plain", "agrees", "timed", "m1_a", "m2_b", "h13_std"]));
-    }
-
-    #[test]
-    fn rules_of_the_rules_page_are_counted() {
-        assert_eq!(rules_of_page("- **R1** text\n- **U2** text\n- **bold** text\n**R3**"), ["R1", "U2"]);
     }
 }

@@ -1,4 +1,4 @@
-//! What a lock says of its holders and its waiters: M9's report, K24's and K25's, with the feature `diagnostics`.
+//! What a lock says of its holders and its waiters: M9's report, F24's and F25's, with the feature `diagnostics`.
 
 mod mutex;
 mod rwlock;
@@ -69,9 +69,9 @@ diagnostics_rules_of! {
         m9_a_report_prints_as_text,
         m10_a_report_changes_nothing,
         m10_debug_leaves_no_holder_behind,
-        k24_a_granted_waiter_is_named_as_unclaimed,
-        k24_a_dropped_grant_is_that_of_the_next,
-        k24_chosen_but_never_polled;
+        f24_a_granted_waiter_is_named_as_unclaimed,
+        f24_a_dropped_grant_is_that_of_the_next,
+        f24_chosen_but_never_polled;
     rwlock:
         m9_a_writer_is_named,
         m9_readers_are_counted_by_call_site,
@@ -81,11 +81,11 @@ diagnostics_rules_of! {
         m9_a_downgraded_guard_is_named_as_a_reader,
         m9_a_mapped_guard_keeps_its_place,
         m9_run_is_named_by_its_caller,
-        k24_an_unclaimed_writer_is_named,
-        k24_unclaimed_readers_are_named,
-        k24_a_batch_is_accounted_for_while_it_is_marked,
-        k24_members_before_their_mark_are_unclaimed_holders,
-        k25_reading_twice_around_a_writer,
+        f24_an_unclaimed_writer_is_named,
+        f24_unclaimed_readers_are_named,
+        f24_a_batch_is_accounted_for_while_it_is_marked,
+        f24_members_before_their_mark_are_unclaimed_holders,
+        f25_reading_twice_around_a_writer,
         m9_a_robbed_read_is_printed,
         m9_upgradable_readers_and_upgrades_are_named;
 }

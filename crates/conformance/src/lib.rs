@@ -13,8 +13,6 @@ pub mod mutex;
 pub mod policies;
 pub mod raw;
 pub mod rescue;
-#[path = "rescue/timed.rs"]
-pub mod rescue_timed;
 pub mod rwlock;
 pub mod stress;
 pub mod time;
@@ -22,17 +20,13 @@ pub mod time_foreign;
 pub mod tools;
 pub mod until;
 pub mod upgradable;
-#[path = "upgradable/timed.rs"]
-pub mod upgradable_timed;
-#[path = "upgradable/limited.rs"]
-pub mod upgrade_limited;
 
 /// Makes the tests of a module available to any platform: `rules! { ($) mutex_rules in mutex: m1_…, m2_… }` defines the
 /// macro `mutex_rules!(Platform)`, which expands to one `#[test]` for each rule.
 ///
 /// The rules themselves stay private, so that the compiler warns of one that is not listed.
 macro_rules! rules {
-    (($dollar:tt) $name:ident in $module:ident where $bound:path: $($rule:ident),+ $(,)?) => {
+    (($dollar:tt) $name:ident in $($module:ident)::+ where $bound:path: $($rule:ident),+ $(,)?) => {
         /// The rules, for whoever instantiates them.
         pub mod run {
             use super::*;
@@ -55,10 +49,11 @@ macro_rules! rules {
         #[macro_export]
         macro_rules! $name {
             ($dollar platform:ty) => {
+                use $crate::$($module)::+::run as $name;
                 $(
                     #[test]
                     fn $rule() {
-                        $crate::$module::run::$rule::<$dollar platform>();
+                        $name::$rule::<$dollar platform>();
                     }
                 )+
             };

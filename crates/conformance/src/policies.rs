@@ -1,10 +1,10 @@
-//! The policies of the read-write lock: P1 to P6 (`docs/RULES.md`).
+//! The policies of the read-write lock: P1 to P6 (`docs/CONTRACT.md`).
 
 mod handoff;
 mod phase_fair;
 mod task_fair;
 
-use crate::rescue::fixture::{Actor, Fixture, Op};
+use crate::rescue::fixture::{Actor, Op, Subject};
 use crate::rules;
 use crate::tools::Platform;
 use handoff::*;
@@ -62,7 +62,7 @@ fn serve<'a>(waiting: &mut Vec<(char, &'a Actor, crate::rescue::fixture::Hidden<
 /// letters from `a` on.
 #[track_caller]
 fn queue<'a, P: Platform>(
-    fixture: &'a Fixture<P>,
+    subject: &'a Subject<P>,
     actors: &'a [Actor],
     kinds: &str,
 ) -> Vec<(char, &'a Actor, crate::rescue::fixture::Hidden<'a>)> {
@@ -76,19 +76,19 @@ fn queue<'a, P: Platform>(
         .chars()
         .zip(names)
         .zip(actors)
-        .map(|((kind, name), actor)| (name, actor, actor.queue(fixture.op(of(kind)))))
+        .map(|((kind, name), actor)| (name, actor, actor.queue(subject.op(of(kind)))))
         .collect()
 }
 
 /// The turns after a holder of the kind has left.
 #[track_caller]
-fn turns<P: Platform>(fixture: &Fixture<P>, holder: Op, kinds: &str) -> String {
+fn turns<P: Platform>(subject: &Subject<P>, holder: Op, kinds: &str) -> String {
     let actors = Actor::many(kinds.len());
-    let held = fixture.hold(holder);
-    let mut waiting = queue(fixture, &actors, kinds);
+    let held = subject.hold(holder);
+    let mut waiting = queue(subject, &actors, kinds);
     drop(held);
     let turns = serve(&mut waiting);
     assert!(waiting.is_empty(), "somebody is left: {turns}");
-    fixture.assert_free();
+    subject.assert_over();
     turns
 }

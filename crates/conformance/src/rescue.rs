@@ -1,4 +1,5 @@
-//! The rescue: R0 to R8, R10 and R11 (`docs/RULES.md`). R9 is about time: [`rescue_timed`](crate::rescue_timed).
+//! The rescue: R1 to R8, R10 and R11 (`docs/CONTRACT.md`). R9 is about time: [`timed`]. R0 is
+//! about programs of tasks, which `crates/model` runs.
 //!
 //! A task is a waker (`Actor`), with as many futures as a rule needs: *parked* is one that is granted
 //! and that its task does not poll.
@@ -10,8 +11,8 @@ mod harm;
 mod join;
 mod many;
 mod place;
-mod programs;
 mod serial;
+pub mod timed;
 
 use crate::rules;
 use crate::tools::Platform;
@@ -21,7 +22,6 @@ use harm::*;
 use join::*;
 use many::*;
 use place::*;
-use programs::*;
 use serial::*;
 
 rules! { ($) rescue_rules in rescue where Platform:
@@ -70,12 +70,6 @@ rules! { ($) rescue_rules in rescue where Platform:
     r10_a_waker_whose_wake_panics_keeps_the_rest,
     r10_a_waker_whose_drop_panics_keeps_the_rest,
     r10_a_waker_whose_clone_panics_keeps_the_rest,
-    r2_random_programs_with_a_mutex,
-    r2_random_programs_with_a_read_write_lock,
-    r0_children_of_a_join_that_ask_for_the_same_are_served_equally,
-    r0_children_of_a_join_and_another_task_keep_their_turns,
-    r0_a_select_loop_leaves_its_sibling_an_eighth_of_the_turns,
-    r0_with_one_poll_a_round_the_order_of_guards_is_that_without_the_rescue,
     r7_a_parked_write_and_a_loop_let_a_waiting_reader_in,
     p3_adjacent_readers_enter_although_the_first_upgrades_in_its_wake,
     w5_all_readers_are_woken_although_a_waker_polls_amid_the_batch,

@@ -1,5 +1,5 @@
 //! The rules of the read-write lock: W1 to W9, with what W8 takes over from the mutex (M1 to M11), the conversions of
-//! guards (K18), and the scenarios H02 (by drop), H09 to H12.
+//! guards (F18), and the scenarios H02 (by drop), H09 to H12.
 //!
 //! Most run in both forms, with borrowed and with owned futures and guards.
 
@@ -166,19 +166,19 @@ rwlock_rules_of! {
             w8_m10_looking_changes_nothing,
             w8_newest_waker_is_woken;
         guards:
-            k18_read_map_keeps_the_share,
-            k18_read_try_map_refused_gives_the_guard_back,
-            k18_read_map_that_panics_gives_the_share_back_once,
-            k18_write_map_keeps_the_lock,
-            k18_write_try_map_refused_gives_the_guard_back,
-            k18_write_map_that_panics_releases_once,
-            k18_downgrade_keeps_the_value,
-            k18_downgrade_map_admits_waiting_readers,
-            k18_downgrade_map_that_panics_releases_once,
-            k18_try_downgrade_map_admits_waiting_readers,
-            k18_try_downgrade_map_refused_is_still_for_writing,
-            k18_try_downgrade_map_that_panics_releases_once,
-            k18_mapped_guards_hand_over;
+            f18_read_map_keeps_the_share,
+            f18_read_try_map_refused_gives_the_guard_back,
+            f18_read_map_that_panics_gives_the_share_back_once,
+            f18_write_map_keeps_the_lock,
+            f18_write_try_map_refused_gives_the_guard_back,
+            f18_write_map_that_panics_releases_once,
+            f18_downgrade_keeps_the_value,
+            f18_downgrade_map_admits_waiting_readers,
+            f18_downgrade_map_that_panics_releases_once,
+            f18_try_downgrade_map_admits_waiting_readers,
+            f18_try_downgrade_map_refused_is_still_for_writing,
+            f18_try_downgrade_map_that_panics_releases_once,
+            f18_mapped_guards_hand_over;
     }
     once {
         enter:
@@ -212,6 +212,6 @@ rwlock_rules_of! {
             w8_m10_debug_never_waits,
             w8_m10_debug_holds_a_share_while_it_prints;
         guards:
-            k18_guards_name_their_lock;
+            f18_guards_name_their_lock;
     }
 }

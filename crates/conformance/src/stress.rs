@@ -1,5 +1,5 @@
 //! Many tasks on a runtime, with timeouts, deadlines and cancellation at random: every task has one outcome, at most one
-//! writer is ever inside, and the lock ends free (K08).
+//! writer is ever inside, and the lock ends free (F08).
 
 use crate::tools::Random;
 use core::future::Future;

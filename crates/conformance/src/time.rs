@@ -6,15 +6,14 @@
 pub(crate) mod fixture;
 
 use crate::tools::clock::TestTimer;
-use crate::tools::{Hooks, Random, Slot, Task, hook, panics};
+use crate::tools::{Hooks, Slot, Task, hook, panics};
 use core::cell::Cell;
 use core::future::{pending, poll_fn};
 use core::task::Poll;
 use core::time::Duration;
 use fifolock_core::RwLock;
 use fifolock_core::rwlock::ReadOwnedTimeout;
-use fixture::{Fixture, Guard, State, Waiting, advance_to_the_end, assert_armed, assert_elapsed, ms, queued};
-use std::collections::VecDeque;
+use fixture::{Fixture, Form, Op, State, Waiting, advance_to_the_end, assert_armed, assert_elapsed, ms, queued};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -45,7 +44,6 @@ crate::rules! { ($) time_rules in time where TestTimer:
     t4_a_reader_timing_out_while_its_batch_is_marked_has_one_outcome,
     t4_an_error_says_what_it_waited_for,
     t4_a_finished_future_panics_when_polled,
-    t4_every_history_has_the_outcomes_of_the_model,
     t5_a_timed_out_waiter_is_never_granted_and_never_woken,
     k1_the_newest_waker_is_woken_by_lock_and_timer,
     h02_a_queued_writer_times_out_under_a_reader,
@@ -443,8 +441,7 @@ fn t4_a_late_drop_passes_the_grant_on<P: TestTimer>() {
 
 /// `write_timeout` or `write_deadline` of 10 ms on the fixture's lock.
 fn every_write<P: TestTimer>(rule: impl Fn(&Fixture<P>, &RwLock<u32, P>)) {
-    use fixture::Kind::{Write, WriteOwned};
-    Fixture::<P>::each(|kind, _| matches!(kind, Write | WriteOwned), |f| rule(f, &f.rwlock));
+    Fixture::<P>::each(|op, _| op == Op::Write, |f| rule(f, &f.rwlock));
 }
 
 fn t4_an_elapsed_writer_lets_the_readers_in<P: TestTimer>() {
@@ -517,7 +514,7 @@ fn t4_an_elapsed_writer_lets_in_as_many_as_there_is_room_for<P: TestTimer>() {
 fn t4_a_reader_timing_out_while_its_batch_is_marked_has_one_outcome<P: TestTimer>() {
     for late in [1, 2, 40, 70, 99] {
         P::with(|| {
-            let f = Rc::new(Fixture::<P>::new(fixture::Kind::Read, fixture::Limit::Timeout));
+            let f = Rc::new(Fixture::<P>::new(Op::Read, Form::Owned, fixture::Limit::Timeout));
             let lock = Arc::clone(&f.rwlock);
             let writer = lock.try_write().expect("free");
             let outcome = Slot::new();
@@ -564,7 +561,7 @@ fn t4_an_error_says_what_it_waited_for<P: TestTimer>() {
         let mut waiting = f.wait(limit);
         P::advance(limit);
         let error = waiting.ready().expect_err("it was not granted");
-        let noun = f.kind.noun();
+        let noun = f.op.noun();
         let text = match f.limit {
             fixture::Limit::Timeout => format!("timed out waiting for {noun} after {limit:?}"),
             fixture::Limit::Deadline => format!("deadline passed while waiting for {noun}"),
@@ -575,7 +572,7 @@ fn t4_an_error_says_what_it_waited_for<P: TestTimer>() {
     Fixture::<P>::every_deadline(|f| {
         let _held = f.hold();
         let error = Task::new(f.with_deadline(P::past_instant())).ready().expect_err("it is held");
-        assert_eq!(error.to_string(), format!("deadline passed while waiting for {}", f.kind.noun()));
+        assert_eq!(error.to_string(), format!("deadline passed while waiting for {}", f.op.noun()));
     });
     Fixture::<P>::every_timeout(|f| {
         let _held = f.hold();
@@ -583,7 +580,7 @@ fn t4_an_error_says_what_it_waited_for<P: TestTimer>() {
         let mut run = queued::<P, _, _>(|| f.run(limit, pending));
         P::advance(limit);
         let error = run.ready().expect_err("it was not granted");
-        assert_eq!(error.to_string(), format!("timed out waiting for {} after {limit:?}", f.kind.noun()));
+        assert_eq!(error.to_string(), format!("timed out waiting for {} after {limit:?}", f.op.noun()));
     });
 }
 
@@ -624,105 +621,6 @@ fn t4_a_finished_future_panics_when_polled<P: TestTimer>() {
         panics(|| late.poll().is_ready());
         f.assert_free();
     });
-}
-
-/// A waiter of the model, in the order of first polls.
-struct Modelled<'a> {
-    task: Waiting<'a>,
-    until: Duration,
-    granted: bool,
-}
-
-/// Random histories of one exclusive lock: each poll must have the outcome that T4 gives it.
-fn t4_every_history_has_the_outcomes_of_the_model<P: TestTimer>() {
-    if !P::EXACT {
-        // The model knows what time it is.
-        return;
-    }
-    let seeds = if cfg!(miri) { 2 } else { 30 };
-    Fixture::<P>::every_exclusive(|f| {
-        for seed in 0..seeds {
-            history(f, &mut Random::new(seed));
-            f.assert_free();
-            assert_armed::<P>(0);
-        }
-    });
-}
-
-fn history<P: TestTimer>(f: &Fixture<P>, random: &mut Random) {
-    let mut now = Duration::ZERO;
-    let mut holder: Option<Guard<'_>> = None;
-    // Granted or not; the granted one, if any, is the first.
-    let mut queue: VecDeque<Modelled<'_>> = VecDeque::new();
-    let mut ends = 0;
-    let mut started = 0;
-
-    for _ in 0..200 {
-        let picked = if queue.is_empty() { 0 } else { random.below(queue.len()) };
-        match random.below(10) {
-            0..=2 => {
-                let limit = ms(1 + random.below(20) as u64);
-                let mut task = Task::new(f.timed(limit));
-                started += 1;
-                match task.poll() {
-                    Poll::Ready(outcome) => {
-                        assert!(holder.is_none() && queue.is_empty(), "barging");
-                        holder = Some(outcome.expect("the lock is free"));
-                        ends += 1;
-                    }
-                    Poll::Pending => {
-                        assert!(holder.is_some() || !queue.is_empty(), "a free lock is taken at once");
-                        queue.push_back(Modelled { task, until: now + limit, granted: false });
-                    }
-                }
-            }
-            3..=4 => {
-                let by = ms(random.below(8) as u64);
-                P::advance(by);
-                now += by;
-            }
-            5..=7 if !queue.is_empty() => {
-                let waiter = &mut queue[picked];
-                let outcome = waiter.task.poll();
-                match (waiter.granted, waiter.until <= now, outcome) {
-                    (true, _, Poll::Ready(Ok(guard))) => holder = Some(guard),
-                    (false, true, Poll::Ready(Err(error))) => assert!(error.is_elapsed()),
-                    (false, false, Poll::Pending) => continue,
-                    (granted, late, outcome) => panic!("granted: {granted}, late: {late}, but {outcome:?}"),
-                }
-                ends += 1;
-                queue.remove(picked);
-            }
-            8 if !queue.is_empty() && random.below(3) == 0 => {
-                let gone = queue.remove(picked).expect("picked");
-                drop(gone.task);
-                ends += 1;
-                if gone.granted {
-                    grant(&mut queue);
-                }
-            }
-            9 => {
-                if let Some(guard) = holder.take() {
-                    drop(guard);
-                    grant(&mut queue);
-                }
-            }
-            _ => {}
-        }
-        let granted = queue.iter().filter(|waiter| waiter.granted).count();
-        let owners = usize::from(holder.is_some()) + granted;
-        assert_eq!(f.state(), State { owners, waiters: queue.len() - granted });
-        assert_armed::<P>(queue.len());
-    }
-    assert_eq!(started, ends + queue.len(), "acquired, timed out, dropped, and waiting");
-}
-
-fn grant(queue: &mut VecDeque<Modelled<'_>>) {
-    if let Some(first) = queue.front_mut() {
-        first.granted = true;
-        // The wake may come on top of the timer's.
-        assert!(first.task.wakes() > 0, "granted and not woken");
-    }
 }
 
 fn t5_a_timed_out_waiter_is_never_granted_and_never_woken<P: TestTimer>() {
@@ -830,7 +728,7 @@ fn h05_2_late_then_granted<P: TestTimer>() {
 }
 
 #[track_caller]
-fn guard_then_next<P: TestTimer>(f: &Fixture<P>, b: &mut Waiting<'_>, c: &mut Task<fixture::Hidden<'_, Guard<'_>>>) {
+fn guard_then_next<P: TestTimer>(f: &Fixture<P>, b: &mut Waiting<'_>, c: &mut Task<fixture::Hidden<'static>>) {
     let guard = b.ready().expect("it was chosen");
     assert_armed::<P>(0);
     assert_eq!(c.wakes(), 0);

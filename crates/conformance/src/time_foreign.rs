@@ -1,5 +1,5 @@
 //! The rules of time that need a clock which tells how it is used, calls back, or panics: T1, T2, T4, contract K2 and
-//! K10, the kind of fault K13, and the scenario H06 (e).
+//! K10, the kind of fault F13, and the scenario H06 (e).
 
 use crate::rescue::fixture::{Actor, SUSPICIONS};
 use crate::time::fixture::{self, Fixture, Guard, State, Waiting, assert_armed, assert_elapsed, ms};
@@ -28,10 +28,10 @@ crate::rules! { ($) time_foreign_rules in time_foreign where ManualTimer:
     k10_a_grant_is_passed_on_before_the_sleep_is_dropped,
     k10_a_claim_comes_before_the_sleep_is_dropped,
     k10_run_drops_what_runs_before_the_guard,
-    k13_a_panicking_clock_leaves_nothing_behind,
-    k13_a_panicking_timer_keeps_the_place,
-    k13_a_panicking_sleep_keeps_the_place,
-    k13_a_panicking_drop_of_the_sleep_loses_no_grant,
+    f13_a_panicking_clock_leaves_nothing_behind,
+    f13_a_panicking_timer_keeps_the_place,
+    f13_a_panicking_sleep_keeps_the_place,
+    f13_a_panicking_drop_of_the_sleep_loses_no_grant,
     h06_e_a_clock_that_panics_is_not_asked,
 }
 
@@ -380,7 +380,7 @@ fn assert_strikes<F: Future>(waiting: &mut Task<F>) {
     assert_eq!(panics(|| waiting.poll().is_ready()), "the clock strikes");
 }
 
-fn k13_a_panicking_clock_leaves_nothing_behind<P: ManualTimer>() {
+fn f13_a_panicking_clock_leaves_nothing_behind<P: ManualTimer>() {
     Fixture::<P>::every_deadline(|f| {
         let held = f.hold();
         panic_on_next(Use::Now);
@@ -397,11 +397,11 @@ fn k13_a_panicking_clock_leaves_nothing_behind<P: ManualTimer>() {
     });
 }
 
-fn k13_a_panicking_timer_keeps_the_place<P: ManualTimer>() {
+fn f13_a_panicking_timer_keeps_the_place<P: ManualTimer>() {
     strikes_and_keeps_its_place::<P>(Use::Sleep);
 }
 
-fn k13_a_panicking_sleep_keeps_the_place<P: ManualTimer>() {
+fn f13_a_panicking_sleep_keeps_the_place<P: ManualTimer>() {
     strikes_and_keeps_its_place::<P>(Use::Poll);
 }
 
@@ -458,7 +458,7 @@ fn strikes_and_keeps_its_place<P: ManualTimer>(used: Use) {
     });
 }
 
-fn k13_a_panicking_drop_of_the_sleep_loses_no_grant<P: ManualTimer>() {
+fn f13_a_panicking_drop_of_the_sleep_loses_no_grant<P: ManualTimer>() {
     // When the guard would have been returned.
     Fixture::<P>::every(|f| {
         let held = f.hold();

@@ -1,4 +1,4 @@
-//! The rules of `lock_until`, `read_until` and `write_until`, their owned forms and those of `run_…`: T4's and T5's, with contract K2, K10 and the kind K13.
+//! The rules of `lock_until`, `read_until` and `write_until`, their owned forms and those of `run_…`: T4's and T5's, with contract K2, K10 and the kind F13.
 
 use crate::time::fixture::{Fixture, Guard, Hidden, State, ms};
 use crate::tools::clock::TestTimer;
@@ -26,7 +26,7 @@ crate::rules! { ($) until_rules in until where TestTimer:
     t4_until_run_runs_or_ends_with_the_other,
     k2_until_the_other_may_use_the_lock,
     k10_until_leaves_before_the_other_is_dropped,
-    k13_until_an_other_that_panics_loses_nothing,
+    f13_until_an_other_that_panics_loses_nothing,
 }
 
 type Hook = Box<dyn FnOnce()>;
@@ -183,7 +183,7 @@ fn t4_until_a_grant_during_the_others_last_poll_is_passed_on<P: TestTimer>() {
         let held = f.hold();
         let (mut task, probe) = wait(f);
         let mut next = Task::new(f.plain());
-        let exclusive = f.kind.is_exclusive();
+        let exclusive = f.op.is_exclusive();
         if exclusive {
             next.pending();
         }
@@ -231,9 +231,9 @@ fn t4_until_a_grant_during_the_others_pending_poll_is_kept<P: TestTimer>() {
 }
 
 fn t4_until_an_ended_writer_lets_the_readers_in<P: TestTimer>() {
-    use crate::time::fixture::{Kind, Limit};
+    use crate::time::fixture::{Limit, Op};
     Fixture::<P>::each(
-        |kind, limit| (kind, limit) == (Kind::Write, Limit::Timeout),
+        |op, limit| (op, limit) == (Op::Write, Limit::Timeout),
         |f| {
             for dropped in [false, true] {
                 let reader = f.rwlock.try_read().expect("free");
@@ -425,7 +425,7 @@ fn k10_until_leaves_before_the_other_is_dropped<P: TestTimer>() {
     });
 }
 
-fn k13_until_an_other_that_panics_loses_nothing<P: TestTimer>() {
+fn f13_until_an_other_that_panics_loses_nothing<P: TestTimer>() {
     // In its poll: the place is kept, and given up with the future.
     Fixture::<P>::every_until(|f| {
         let held = f.hold();

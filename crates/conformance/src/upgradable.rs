@@ -1,13 +1,15 @@
-//! Upgradable reads: U1 to U6 (`docs/RULES.md`), in both forms, under each policy. With limits:
-//! [`upgradable_timed`](crate::upgradable_timed); threads that block are in the tests.
+//! Upgradable reads: U1 to U6 (`docs/CONTRACT.md`), in both forms, under each policy. With limits:
+//! [`timed`] and [`limited`]; threads that block are in the tests.
 
 mod cancel;
 mod form;
+pub mod limited;
+pub mod timed;
 mod turns;
 
-use crate::rescue::fixture::{Case, POLICIES};
 use crate::rules;
 use crate::tools::Platform;
+use crate::tools::subject::{Case, POLICIES};
 use cancel::*;
 use fifolock_core::RwLock;
 use fifolock_core::rwlock::RwLockPolicy;

@@ -290,7 +290,7 @@ fn r1_the_report_beside_tokios_locks() {
     assert!(ends(reported_write!(fifolock::tokio::RwLock<()>)));
 }
 
-/// K24: a timed one gets its turn as well, long before its time is over.
+/// F24: a timed one gets its turn as well, long before its time is over.
 #[test]
 fn r1_the_report_with_a_timeout() {
     assert!(ends(async {

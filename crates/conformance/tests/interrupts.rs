@@ -1,4 +1,4 @@
-//! K21, and so contract K8: an interrupt wherever a mask lets one in. The raw lock runs a handler before or after one of its
+//! F21, and so contract K8: an interrupt wherever a mask lets one in. The raw lock runs a handler before or after one of its
 //! sections or shortcuts; a program is run once for each such point, with each kind of handler.
 
 use core::cell::RefCell;
@@ -244,12 +244,12 @@ macro_rules! on {
                 use super::*;
 
                 #[test]
-                fn k21_an_interrupt_at_every_point_of_a_mutex() {
+                fn k8_an_interrupt_at_every_point_of_a_mutex() {
                     everywhere(mutex_program::<$raw>);
                 }
 
                 #[test]
-                fn k21_an_interrupt_at_every_point_of_a_rwlock() {
+                fn k8_an_interrupt_at_every_point_of_a_rwlock() {
                     everywhere(rwlock_program::<$raw>);
                 }
             }

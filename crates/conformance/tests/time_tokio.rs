@@ -183,7 +183,7 @@ fn assert_poll_panics<T>(future: impl Future<Output = T>) {
 }
 
 #[test]
-fn k13_outside_of_a_runtime_the_lock_stays_usable() {
+fn f13_outside_of_a_runtime_the_lock_stays_usable() {
     let mutex = Arc::new(Mutex::new(0));
     let lock = Arc::new(RwLock::new(0));
     // A free lock needs no timer.
@@ -213,7 +213,7 @@ fn k13_outside_of_a_runtime_the_lock_stays_usable() {
 
 /// A runtime without its timer is no better, and no worse.
 #[test]
-fn k13_a_runtime_without_a_timer_leaves_the_lock_usable() {
+fn f13_a_runtime_without_a_timer_leaves_the_lock_usable() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     let mutex = Arc::new(Mutex::new(0));
     let waits = Arc::clone(&mutex);

@@ -1,10 +1,11 @@
 //! Upgradable reads, over every raw lock; those with a limit on the manual clock; and threads.
 
 use core::time::Duration;
+use fifolock_conformance::tools::subject::POLICIES;
 use fifolock_core::RwLock;
 use fifolock_core::platform::{Platform, Std};
 use fifolock_core::rwlock::{
-    OwnedRwLockUpgradableReadGuard, RwLockPolicy, RwLockUpgradableReadGuard, UpgradableReadOwned, UpgradeOwned,
+    OwnedRwLockUpgradableReadGuard, RwLockUpgradableReadGuard, UpgradableReadOwned, UpgradeOwned,
 };
 use static_assertions::assert_not_impl_any;
 use std::thread;
@@ -44,8 +45,6 @@ mod on_std {
 mod on_tokio {
     fifolock_conformance::upgradable_rules!(fifolock::tokio::Tokio);
 }
-
-const POLICIES: [RwLockPolicy; 3] = [RwLockPolicy::WriterPreferring, RwLockPolicy::TaskFair, RwLockPolicy::PhaseFair];
 
 fn until(what: impl Fn() -> bool) {
     let mut patience = 0;

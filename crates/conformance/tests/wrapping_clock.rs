@@ -1,4 +1,4 @@
-//! K09: a tick clock that comes round, as small timers do. Its points in time compare by the shorter way round, and no
+//! F09: a tick clock that comes round, as small timers do. Its points in time compare by the shorter way round, and no
 //! deadline may fire at once, or never, because the wrap lies between.
 
 use core::cell::Cell;

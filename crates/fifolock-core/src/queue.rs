@@ -541,5 +541,4 @@ pub(crate) fn polled_after_ready() -> ! {
 }
 
 #[cfg(all(test, not(fifolock_loom)))]
-#[path = "queue_tests.rs"]
 mod tests;

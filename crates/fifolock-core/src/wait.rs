@@ -191,12 +191,9 @@ fn poll_slow<A: Rescuing, const RESCUE: bool>(
     waker: &Waker,
     mut spare: Option<Waker>,
 ) -> Poll<()> {
-    let mut queued = match waiter.stage() {
-        Stage::Idle => false,
-        Stage::Queued => true,
-        Stage::Done => polled_after_ready(),
-    };
-    let mut is_armed = false;
+    if waiter.stage() == Stage::Done {
+        polled_after_ready();
+    }
     let scan = pin!(A::Scan::default());
     // Clones are foreign code, so they are made between sections, if a section can't do without. The lock may be free again
     // after a clone.
@@ -206,15 +203,7 @@ fn poll_slow<A: Rescuing, const RESCUE: bool>(
         let mut wakers = A::Wakers::default();
         let mut old = None;
         let step = lock.section(refusal, |section| {
-            let mut polled = Polled {
-                waiter,
-                queued: &mut queued,
-                is_armed: &mut is_armed,
-                waker,
-                spare: &mut spare,
-                old: &mut old,
-                scan: scan.as_ref(),
-            };
+            let mut polled = Polled { waiter, waker, spare: &mut spare, old: &mut old, scan: scan.as_ref() };
             poll_in::<A, RESCUE>(section, &mut polled, &mut wakers)
         });
         debug_assert!(
@@ -249,9 +238,6 @@ fn poll_slow<A: Rescuing, const RESCUE: bool>(
 /// What a section takes from the poll that it is for, and leaves to it.
 struct Polled<'a, S> {
     waiter: Pin<&'a Waiter>,
-    queued: &'a mut bool,
-    /// Whether this poll has seen to the waiter's waker.
-    is_armed: &'a mut bool,
     waker: &'a Waker,
     /// A clone of the waker, to be dropped outside if it is not used.
     spare: &'a mut Option<Waker>,
@@ -268,29 +254,28 @@ fn poll_in<A: Rescuing, const RESCUE: bool>(
     wakers: &mut A::Wakers,
 ) -> Step {
     let waiter = polled.waiter;
-    if A::own(section, waiter, *polled.queued) {
+    let queued = waiter.stage() == Stage::Queued;
+    if A::own(section, waiter, queued) {
         if RESCUE {
             // SAFETY: I7: in a section, by the cursor's poll.
             unsafe { A::stop_scan(section, polled.scan) };
         }
         return Step::Owner;
     }
-    if !*polled.queued {
+    if !queued {
         let Some(waker) = polled.spare.take() else { return Step::NeedsWaker };
         // SAFETY: I1, I2: in a section, by the polled future, whose drop unlinks it; idle so far.
         if let Err(TooMany(_, waker)) = unsafe { A::enqueue(section, waiter, waker) } {
             *polled.spare = Some(waker);
             return Step::Full;
         }
-        (*polled.queued, *polled.is_armed) = (true, true);
     } else {
-        // Once a poll: a waker's clones may differ from the waker.
-        if !*polled.is_armed && !waiter.will_wake(polled.waker) {
+        // Once a poll: the clones of a waker may differ from the waker.
+        if polled.old.is_none() && !waiter.will_wake(polled.waker) {
             let Some(waker) = polled.spare.take() else { return Step::NeedsWaker };
             // SAFETY: I2, I3: in a section, by the polled future; queued and not granted, so it waits.
             *polled.old = Some(unsafe { replace_waker(waiter, waker) });
         }
-        *polled.is_armed = true;
         if RESCUE && waiter.is_robbed() {
             // SAFETY: I2: in a section, by its poll; queued and not granted, so it waits.
             unsafe { A::prove_alive(section, waiter) };
@@ -366,5 +351,4 @@ impl<F: FnMut()> Drop for OnDrop<F> {
 }
 
 #[cfg(all(test, feature = "std", not(fifolock_loom), not(fifolock_shuttle)))]
-#[path = "wait_tests.rs"]
 mod tests;

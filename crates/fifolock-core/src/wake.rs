@@ -122,5 +122,4 @@ impl<F: FnMut(&mut Wakers)> Drop for Batch<'_, F> {
 }
 
 #[cfg(all(test, not(fifolock_loom)))]
-#[path = "wake_tests.rs"]
 mod tests;

@@ -2,6 +2,7 @@
 //! the same.
 
 use arbitrary::{Arbitrary, Result, Unstructured};
+pub use fifolock_conformance::tools::subject::Form;
 
 /// What is asked of a lock. A mutex is always asked to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -12,15 +13,6 @@ pub enum Want {
     Upgradable,
     /// The lock.
     Write,
-}
-
-/// Whether a future and its guard borrow the lock or own a part of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Form {
-    /// `lock`, `read`, `write`.
-    Borrowed,
-    /// `lock_owned`, `read_owned`, `write_owned`.
-    Owned,
 }
 
 /// How long a future waits, in ticks of the clock.
@@ -133,11 +125,6 @@ impl Op {
 impl Want {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Read, Self::Upgradable, Self::Write];
-}
-
-impl Form {
-    /// All of them.
-    pub const ALL: [Self; 2] = [Self::Borrowed, Self::Owned];
 }
 
 impl Limit {

@@ -6,13 +6,9 @@ use crate::real::{Real, Setup};
 use crate::shared::Tasks;
 use arbitrary::{Arbitrary, Unstructured};
 use fifolock_conformance::tools::clock::{Manual, TestTimer};
+pub use fifolock_conformance::tools::subject::POLICIES;
 use fifolock_core::raw::{CriticalSectionLock, LocalLock, SpinLock, StdLock};
-use fifolock_core::rwlock::RwLockPolicy;
 use fifolock_core::{Mutex, RwLock};
-
-/// The policies of the read-write lock.
-pub const POLICIES: [RwLockPolicy; 3] =
-    [RwLockPolicy::WriterPreferring, RwLockPolicy::TaskFair, RwLockPolicy::PhaseFair];
 
 /// What a first byte chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,12 +1,12 @@
 //! Programs of tasks, with the rescue and without it: by chance, and all small ones.
 
 use core::ops::Range;
+use fifolock_conformance::tools::Random;
 use fifolock_core::raw::{CriticalSectionLock, LocalLock, SpinLock, StdLock};
 use fifolock_core::rwlock::RwLockPolicy;
-use fifolock_model::program::POLICIES;
+use fifolock_model::program::{self, POLICIES};
 use fifolock_model::programs::make::{self, Each, Scope};
 use fifolock_model::programs::rules::{self, Rule};
-
 use fifolock_model::programs::scenes::{self, Look, Parking};
 use fifolock_model::programs::{Child, Executor, Lock, Order, Program, Raw, Shape, Side, Task, run};
 use fifolock_model::reference::Kind;
@@ -109,8 +109,86 @@ fn r1_small_programs_that_wait_for_themselves_end() {
 }
 
 fn task(children: &[(Kind, Shape)]) -> Task {
-    let child = |(kind, shape)| Child { kind, shape, hold: 1, rest: 0, own_waker: false };
-    Task { start: 0, order: Order::Biased, children: children.iter().copied().map(child).collect() }
+    let one = |(kind, shape)| Child { shape, ..child(kind, 1, 1) };
+    Task { start: 0, order: Order::Biased, children: children.iter().copied().map(one).collect() }
+}
+
+const KINDS_AND_UPGRADE: [Kind; 4] = [Kind::Read, Kind::Upgradable, Kind::Upgrade, Kind::Write];
+
+/// Rounds of the programs that must do better than [`rules::no_harm`] asks.
+const ROUNDS: u32 = if cfg!(miri) { 60 } else { 300 };
+
+/// A task of two children, which may poll and hold for other lengths, beside tasks of their own.
+fn beside(lock: Lock, [a, b]: [Child; 2], order: Order, others: &[Task], rounds: u32) -> Program {
+    let join = Task { start: 0, order, children: vec![a, b] };
+    let tasks = [&[join], others].concat();
+    Program { lock, raw: Raw::Local, executor: Executor::EachRound, rounds, turns: None, tasks }
+}
+
+fn child(kind: Kind, polls: u32, hold: u32) -> Child {
+    Child { kind, shape: Shape::Polls(polls), hold, rest: 0, own_waker: false }
+}
+
+/// The locks, each with the kinds of which one guard at a time is inside.
+fn serial() -> impl Iterator<Item = (Lock, Kind)> {
+    let of_policy = |policy| [Kind::Write, Kind::Upgradable, Kind::Upgrade].map(|kind| (Lock::RwLock(policy, 9), kind));
+    POLICIES.into_iter().flat_map(of_policy).chain([(Lock::Mutex, Kind::Write)])
+}
+
+/// Two children that exclude each other and ask for the same have the same number of turns, but for the last ones.
+#[test]
+fn r0_children_of_a_join_that_ask_for_the_same_are_served_equally() {
+    for (lock, kind) in serial() {
+        for order in [Order::Biased, Order::Rotating, Order::Shuffled(7)] {
+            for hold in 1..4 {
+                let program = beside(lock, [child(kind, 1, hold); 2], order, &[], ROUNDS);
+                let turns = run(&program, Side::With).turns;
+                assert!(turns[0].abs_diff(turns[1]) <= 1, "{turns:?} turns in {program}");
+                assert!(turns[0] + turns[1] >= ROUNDS / (2 * hold + 4), "{turns:?} turns in {program}");
+            }
+        }
+    }
+}
+
+/// Whatever the two children and another task ask for, each has at least half of the turns that it has without the rescue.
+#[test]
+fn r0_children_of_a_join_and_another_task_keep_their_turns() {
+    let mut programs: Vec<_> = [0, 20].map(|start| (Lock::Mutex, [Kind::Write; 3], start)).into();
+    for policy in POLICIES {
+        for (a, b) in KINDS_AND_UPGRADE.iter().flat_map(|a| KINDS_AND_UPGRADE.map(|b| (*a, b))) {
+            let by = if cfg!(miri) { &[Kind::Write][..] } else { &KINDS_AND_UPGRADE };
+            programs.extend(by.iter().map(|by| (Lock::RwLock(policy, 9), [a, b, *by], 20)));
+        }
+    }
+    for (lock, [a, b, by], start) in programs {
+        for order in [Order::Biased, Order::Rotating] {
+            for holds in if cfg!(miri) { &[[1, 1]][..] } else { &[[1, 1], [1, 2], [2, 1], [2, 3]] } {
+                let other = Task { start, order: Order::Biased, children: vec![child(by, 1, 1)] };
+                let program = beside(lock, [child(a, 1, holds[0]), child(b, 1, holds[1])], order, &[other], ROUNDS);
+                let (with, without) = (run(&program, Side::With).turns, run(&program, Side::Without).turns);
+                let is_half = with.iter().zip(&without).all(|(with, without)| with * 2 >= *without);
+                assert!(is_half, "{with:?} turns, and {without:?} without the rescue, in {program}");
+            }
+        }
+    }
+}
+
+/// A child polls its future more often than its sibling does, again and again. The sibling has an eighth of the turns.
+#[test]
+fn r0_a_select_loop_leaves_its_sibling_an_eighth_of_the_turns() {
+    for (lock, kind) in serial().filter(|(_, kind)| *kind != Kind::Upgrade) {
+        for polls in if cfg!(miri) { &[2, 6][..] } else { &[1, 2, 3, 6, 20, 100] } {
+            for order in [Order::Biased, Order::Rotating] {
+                for polls in [[*polls, 1], [1, *polls]] {
+                    let children = polls.map(|polls| child(kind, polls, 1));
+                    let program = beside(lock, children, order, &[], 4 * ROUNDS);
+                    let turns = run(&program, Side::With).turns;
+                    let least = turns.iter().sum::<u32>() / 8;
+                    assert!(least > 0 && turns.iter().all(|turns| *turns >= least), "{turns:?} turns in {program}");
+                }
+            }
+        }
+    }
 }
 
 /// The upgrading child robs each of two reads of its task once in each of their waits, and so enters before the write of
@@ -169,6 +247,28 @@ fn r5_a_parked_read_may_wait_for_its_own_task_through_others() {
             assert_eq!((outcome.ended, &outcome.fault), (ends, &None), "{program}");
         }
     }
+}
+
+/// Tasks that park, drop and poll several futures each. Of a mutex each poll and each wake is foretold (R1 to R3).
+fn random_tasks(is_mutex: bool) {
+    for seed in seeds() {
+        let mut random = Random::new(seed);
+        let length = 20 + random.below(200);
+        let mut bytes: Vec<u8> = (0..length).map(|_| random.below(256) as u8).collect();
+        bytes[1] = u8::from(!is_mutex);
+        println!("{bytes:?}");
+        program::shared(&bytes);
+    }
+}
+
+#[test]
+fn r2_random_tasks_of_a_mutex() {
+    random_tasks(true);
+}
+
+#[test]
+fn r2_random_tasks_of_a_read_write_lock() {
+    random_tasks(false);
 }
 
 #[test]

@@ -49,10 +49,15 @@ struct Break {
     error: Option<String>,
 }
 
-/// What `cargo xtask verification` keeps in docs/VERIFICATION.md: the rules without a break, and a row for each break.
-pub(crate) fn listed(cx: &Context, rules: &[String]) -> Result<(Vec<String>, String)> {
+/// The rules that have a break, and docs/BREAKS.md, with a row for each break.
+pub(crate) fn listed(cx: &Context) -> Result<(BTreeSet<String>, String)> {
     let record = Record::read(cx)?;
-    let mut table = String::from("| broken on purpose | of | falls |\n|---|---|---|\n");
+    let mut page = "# Deliberate breaks\n\nThe faults that `cargo xtask mutants breaks` plants, one at a time, and the test that \
+                    falls for each. A break is of kinds of fault ([FAULTS.md](FAULTS.md)) and of rules \
+                    ([CONTRACT.md](CONTRACT.md)). Why there are breaks: \
+                    [VERIFICATION.md](VERIFICATION.md#deliberate-breaks).\n\n<!-- `cargo xtask verification --bless` writes this \
+                    page from xtask/breaks.toml. -->\n\n| broken on purpose | of | falls |\n|---|---|---|\n"
+        .to_owned();
     for fault in &record.breaks {
         let name = fault.name.replace('_', " ");
         let of: Vec<&str> = fault.kinds.iter().chain(&fault.rules).map(String::as_str).collect();
@@ -60,10 +65,9 @@ pub(crate) fn listed(cx: &Context, rules: &[String]) -> Result<(Vec<String>, Str
             Some(error) => format!("the compiler: {error}"),
             None => format!("`{}` ({})", fault.test, fault.suite),
         };
-        let _ = writeln!(table, "| {name} | {} | {falls} |", of.join(" "));
+        let _ = writeln!(page, "| {name} | {} | {falls} |", of.join(" "));
     }
-    let is_broken = |rule: &String| record.breaks.iter().any(|fault| fault.rules.contains(rule));
-    Ok((rules.iter().filter(|rule| !is_broken(rule)).cloned().collect(), table))
+    Ok((record.breaks.into_iter().flat_map(|fault| fault.rules).collect(), page))
 }
 
 /// A fault that nothing falls for, and why that is right.
@@ -263,7 +267,7 @@ mod tests {
     fn each_of_the_25_kinds_has_a_break() {
         let record = record();
         let found: BTreeSet<&str> = record.breaks.iter().flat_map(|fault| &fault.kinds).map(String::as_str).collect();
-        let all: Vec<String> = (1..=25).map(|kind| format!("K{kind:02}")).collect();
+        let all: Vec<String> = (1..=25).map(|kind| format!("F{kind:02}")).collect();
         let missing: Vec<&String> = all.iter().filter(|kind| !found.contains(kind.as_str())).collect();
         assert!(missing.is_empty(), "no break of {missing:?}");
         assert!(found.iter().all(|kind| all.iter().any(|known| known == kind)), "an unknown kind in {found:?}");

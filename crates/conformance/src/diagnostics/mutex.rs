@@ -205,7 +205,7 @@ pub(super) fn m10_debug_leaves_no_holder_behind<P: Platform>() {
     assert!(holder.location.file().contains("fifolock-core"), "{report}");
 }
 
-pub(super) fn k24_a_granted_waiter_is_named_as_unclaimed<P: Platform>() {
+pub(super) fn f24_a_granted_waiter_is_named_as_unclaimed<P: Platform>() {
     let mutex = Mutex::<_, P>::new(1);
     let guard = mutex.try_lock().expect("free");
     let (mut chosen, chosen_line) = marked!(Task::queued(mutex.lock()));
@@ -222,7 +222,7 @@ pub(super) fn k24_a_granted_waiter_is_named_as_unclaimed<P: Platform>() {
     assert_empty(&mutex.diagnose());
 }
 
-pub(super) fn k24_a_dropped_grant_is_that_of_the_next<P: Platform>() {
+pub(super) fn f24_a_dropped_grant_is_that_of_the_next<P: Platform>() {
     let mutex = Mutex::<_, P>::new(1);
     let guard = mutex.try_lock().expect("free");
     let mut chosen = Task::queued(mutex.lock());
@@ -237,7 +237,7 @@ pub(super) fn k24_a_dropped_grant_is_that_of_the_next<P: Platform>() {
 }
 
 /// One task, which keeps a future that was chosen, polls it no more, and locks again.
-pub(super) fn k24_chosen_but_never_polled<P: Platform>() {
+pub(super) fn f24_chosen_but_never_polled<P: Platform>() {
     let mutex = Mutex::<_, P>::new(1);
     let guard = mutex.try_lock().expect("free");
     let (kept, kept_line) = marked!(Task::queued(mutex.lock()));

@@ -249,7 +249,7 @@ pub(super) fn m9_run_is_named_by_its_caller<P: Platform>() {
     assert_empty(&lock.diagnose());
 }
 
-pub(super) fn k24_an_unclaimed_writer_is_named<P: Platform>() {
+pub(super) fn f24_an_unclaimed_writer_is_named<P: Platform>() {
     let lock = RwLock::<_, P>::new(1);
     let guard = lock.try_read().expect("free");
     let (mut writer, line) = marked!(Task::queued(lock.write()));
@@ -262,7 +262,7 @@ pub(super) fn k24_an_unclaimed_writer_is_named<P: Platform>() {
     assert_empty(&lock.diagnose());
 }
 
-pub(super) fn k24_unclaimed_readers_are_named<P: Platform>() {
+pub(super) fn f24_unclaimed_readers_are_named<P: Platform>() {
     let lock = RwLock::<_, P>::new(1);
     let guard = lock.try_write().expect("free");
     let (mut a, line_a) = marked!(Task::queued(lock.read()));
@@ -281,7 +281,7 @@ pub(super) fn k24_unclaimed_readers_are_named<P: Platform>() {
     assert_empty(&lock.diagnose());
 }
 
-pub(super) fn k24_a_batch_is_accounted_for_while_it_is_marked<P: Platform>() {
+pub(super) fn f24_a_batch_is_accounted_for_while_it_is_marked<P: Platform>() {
     const SIZE: usize = 100;
     let lock = Arc::new(RwLock::<_, P>::new(1));
     let guard = Arc::clone(&lock).try_write_owned().expect("free");
@@ -319,7 +319,7 @@ pub(super) fn k24_a_batch_is_accounted_for_while_it_is_marked<P: Platform>() {
 }
 
 /// The shares of a batch are reserved before its members are marked.
-pub(super) fn k24_members_before_their_mark_are_unclaimed_holders<P: Platform>() {
+pub(super) fn f24_members_before_their_mark_are_unclaimed_holders<P: Platform>() {
     const SIZE: usize = 40;
     const REST: usize = 8;
     let lock = Arc::new(RwLock::<_, P>::new(1));
@@ -364,8 +364,8 @@ pub(super) fn k24_members_before_their_mark_are_unclaimed_holders<P: Platform>()
     assert_empty(&late.diagnose());
 }
 
-/// K25: a task that reads, and reads again while a writer waits, waits for itself; the report shows the ring.
-pub(super) fn k25_reading_twice_around_a_writer<P: Platform>() {
+/// F25: a task that reads, and reads again while a writer waits, waits for itself; the report shows the ring.
+pub(super) fn f25_reading_twice_around_a_writer<P: Platform>() {
     let lock = RwLock::<_, P>::new(1);
     let (outer, outer_line) = marked!(Task::new(lock.read()).ready());
     let (writer, writer_line) = marked!(Task::queued(lock.write()));

@@ -1,6 +1,7 @@
 //! K3: wakers that panic. Everybody else is woken, nothing is lost, and the caller gets the panic.
 
 use super::kind::{Kind, assert_free, each_kind};
+use crate::tools::subject::{Guard, Hidden, Subject};
 use crate::tools::{Hooks, Platform, Slot, Task, hook, hooked_waker, panics};
 use core::cell::Cell;
 use fifolock_core::RwLock;
@@ -39,26 +40,26 @@ pub(super) fn k3_a_waiter_whose_waker_panics_was_granted<P: Platform>() {
     each_kind!(panics_in_a_release::<P>);
 }
 
-fn panics_in_a_release<P: Platform, K: Kind<P>>() {
-    let lock = K::new();
+fn panics_in_a_release<P: Platform, K: Kind>() {
+    let lock = K::new::<P>();
     let blocker = K::block(&lock);
     let mut task = Task::with_hooks(K::wait(&lock), panics_in_wake());
     task.pending();
     assert_eq!(panics(|| drop(blocker)), WAKE);
     assert_eq!((task.wakes(), task.wakers_kept()), (1, 0));
-    assert_eq!(K::state(&lock), (1, 0));
+    assert_eq!(lock.state(), (1, 0));
     drop(task.ready());
     drop(task);
-    assert_free::<P, K>(&lock);
-    assert_eq!(Arc::strong_count(&lock), 1, "the guard that unwound gave its share back");
+    // The guard that unwound gave its share back.
+    lock.assert_over();
 }
 
 pub(super) fn k3_a_waker_that_panics_when_a_grant_is_passed_on<P: Platform>() {
     each_kind!(panics_in_a_cancel::<P>);
 }
 
-fn panics_in_a_cancel<P: Platform, K: Kind<P>>() {
-    let lock = K::new();
+fn panics_in_a_cancel<P: Platform, K: Kind>() {
+    let lock = K::new::<P>();
     let blocker = K::block(&lock);
     let mut granted = Task::queued(K::wait(&lock));
     drop(blocker);
@@ -66,11 +67,11 @@ fn panics_in_a_cancel<P: Platform, K: Kind<P>>() {
     next.pending();
     assert_eq!(panics(|| granted.cancel()), WAKE);
     assert_eq!((next.wakes(), next.wakers_kept()), (1, 0));
-    assert_eq!(K::state(&lock), (1, 0));
+    assert_eq!(lock.state(), (1, 0));
     drop(next.ready());
     drop((granted, next));
-    assert_free::<P, K>(&lock);
-    assert_eq!(Arc::strong_count(&lock), 1, "the future that unwound gave its share back");
+    // The future that unwound gave its share back.
+    lock.assert_over();
 }
 
 /// Sizes of batches, and which member's waker panics: in the first chunk of 32, at its edges, in later ones.
@@ -192,21 +193,21 @@ pub(super) fn k3_a_clone_that_panics_changes_nothing<P: Platform>() {
     each_kind!(clone_panics::<P>);
 }
 
-fn clone_panics<P: Platform, K: Kind<P>>() {
+fn clone_panics<P: Platform, K: Kind>() {
     let panics_in_clone = || Hooks { on_clone: hook(|| fail(CLONE)), ..Hooks::default() };
-    let lock = K::new();
+    let lock = K::new::<P>();
     let blocker = K::block(&lock);
 
     // In the first poll: it has not begun to wait, and may be polled again.
     let mut first = Task::new(K::wait(&lock));
     let (waker, count) = hooked_waker(panics_in_clone());
     assert_eq!(panics(|| first.poll_with(&waker).is_ready()), CLONE);
-    assert_eq!((K::state(&lock), count.alive()), ((1, 0), 1));
+    assert_eq!((lock.state(), count.alive()), ((1, 0), 1));
     first.pending();
 
     // In a later poll: the waker it had is kept.
     assert_eq!(panics(|| first.poll_with(&waker).is_ready()), CLONE);
-    assert_eq!((K::state(&lock), count.alive(), first.wakers_kept()), ((1, 1), 1, 1));
+    assert_eq!((lock.state(), count.alive(), first.wakers_kept()), ((1, 1), 1, 1));
     drop(blocker);
     assert_eq!((first.wakes(), count.wakes()), (1, 0));
     drop(first.ready());
@@ -217,8 +218,8 @@ pub(super) fn k3_an_old_waker_whose_drop_panics_was_replaced<P: Platform>() {
     each_kind!(old_drop_panics::<P>);
 }
 
-fn old_drop_panics<P: Platform, K: Kind<P>>() {
-    let lock = K::new();
+fn old_drop_panics<P: Platform, K: Kind>() {
+    let lock = K::new::<P>();
     let blocker = K::block(&lock);
     let arm = Rc::default();
     let (old, old_count) = hooked_waker(panics_in_drop(&arm));
@@ -226,7 +227,7 @@ fn old_drop_panics<P: Platform, K: Kind<P>>() {
     assert!(task.poll_with(&old).is_pending());
     arm.set(true);
     assert_eq!(panics(|| task.poll().is_ready()), DROP);
-    assert_eq!((K::state(&lock), old_count.alive(), task.wakers_kept()), ((1, 1), 1, 1));
+    assert_eq!((lock.state(), old_count.alive(), task.wakers_kept()), ((1, 1), 1, 1));
     drop(blocker);
     assert_eq!((task.wakes(), old_count.wakes()), (1, 0));
     drop(task.ready());
@@ -237,8 +238,8 @@ pub(super) fn k3_a_waiter_whose_waker_panics_when_it_leaves_has_left<P: Platform
     each_kind!(own_drop_panics::<P>);
 }
 
-fn own_drop_panics<P: Platform, K: Kind<P>>() {
-    let lock = K::new();
+fn own_drop_panics<P: Platform, K: Kind>() {
+    let lock = K::new::<P>();
     let blocker = K::block(&lock);
     let arm = Rc::default();
     let (waker, count) = hooked_waker(panics_in_drop(&arm));
@@ -247,21 +248,21 @@ fn own_drop_panics<P: Platform, K: Kind<P>>() {
     let mut stays = Task::queued(K::wait(&lock));
     arm.set(true);
     assert_eq!(panics(|| leaves.cancel()), DROP);
-    assert_eq!((K::state(&lock), count.alive()), ((1, 1), 1));
+    assert_eq!((lock.state(), count.alive()), ((1, 1), 1));
     drop(blocker);
     assert_eq!((count.wakes(), stays.wakes()), (0, 1));
     drop(stays.ready());
     drop((leaves, stays));
-    assert_free::<P, K>(&lock);
-    assert_eq!(Arc::strong_count(&lock), 1, "the future that unwound gave its share back");
+    // The future that unwound gave its share back.
+    lock.assert_over();
 }
 
 /// A waker whose clone releases the guard that its poll would have waited for, so that the poll becomes the owner and
 /// does not need the clone; whose drop then queues somebody behind that owner, and panics.
-fn too_late<P: Platform, K: Kind<P>>(
-    lock: &Arc<K::Lock>,
-    blocker: &Slot<K::Blocker>,
-    next: &Slot<Task<K::Rival>>,
+fn too_late<P: Platform, K: Kind>(
+    lock: &Arc<Subject<P>>,
+    blocker: &Slot<Guard<'static>>,
+    next: &Slot<Task<Hidden<'static>>>,
 ) -> Hooks {
     let unused = Rc::new(Cell::new(false));
     let on_clone = hook({
@@ -287,13 +288,13 @@ pub(super) fn k3_a_first_poll_that_panics_as_owner_gives_the_ownership_back<P: P
     each_kind!(first_poll_panics_as_owner::<P>);
 }
 
-fn first_poll_panics_as_owner<P: Platform, K: Kind<P>>() {
-    let lock = K::new();
+fn first_poll_panics_as_owner<P: Platform, K: Kind>() {
+    let lock = K::new::<P>();
     let (blocker, next) = (Slot::new(), Slot::new());
     blocker.put(K::block(&lock));
     let mut task = Task::with_hooks(K::wait(&lock), too_late::<P, K>(&lock, &blocker, &next));
     assert_eq!(panics(|| task.poll().is_ready()), DROP);
-    gave_back::<P, K, _>(&lock, &next);
+    gave_back(&lock, &next);
     task.cancel();
     assert_free::<P, K>(&lock);
 }
@@ -302,27 +303,24 @@ pub(super) fn k3_a_later_poll_that_panics_as_owner_gives_the_ownership_back<P: P
     each_kind!(later_poll_panics_as_owner::<P>);
 }
 
-fn later_poll_panics_as_owner<P: Platform, K: Kind<P>>() {
-    let lock = K::new();
+fn later_poll_panics_as_owner<P: Platform, K: Kind>() {
+    let lock = K::new::<P>();
     let (blocker, next) = (Slot::new(), Slot::new());
     blocker.put(K::block(&lock));
     let mut task = Task::queued(K::wait(&lock));
     let (waker, count) = hooked_waker(too_late::<P, K>(&lock, &blocker, &next));
     assert_eq!(panics(|| task.poll_with(&waker).is_ready()), DROP);
     assert_eq!((task.wakes(), count.wakes(), count.alive()), (1, 0, 1));
-    gave_back::<P, K, _>(&lock, &next);
+    gave_back(&lock, &next);
     task.cancel();
     assert_free::<P, K>(&lock);
 }
 
 /// What the panicking poll had went to the one that queued behind it.
 #[track_caller]
-fn gave_back<P: Platform, K: Kind<P, Rival = F>, F: Future<Output: 'static> + 'static>(
-    lock: &Arc<K::Lock>,
-    next: &Slot<Task<F>>,
-) {
+fn gave_back<P: Platform>(lock: &Subject<P>, next: &Slot<Task<Hidden<'static>>>) {
     let mut next = next.take().expect("queued while the poll was the owner");
-    assert_eq!((next.wakes(), K::state(lock)), (1, (1, 0)));
+    assert_eq!((next.wakes(), lock.state()), (1, (1, 0)));
     drop(next.ready());
-    assert_eq!(K::state(lock), (0, 0));
+    assert_eq!(lock.state(), (0, 0));
 }

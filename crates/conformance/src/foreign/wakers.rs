@@ -1,10 +1,12 @@
 //! K1, K2: which waker is woken, and what wakers may do.
 
 use super::kind::{Kind, assert_free, each_kind};
+use crate::tools::subject::{Guard, Hidden, Subject};
 use crate::tools::{Hooks, Platform, Slot, Task, assert_outside, counting_waker, hook, hooked_waker};
 use core::cell::Cell;
 use core::fmt;
 use core::future::pending;
+use core::marker::PhantomData;
 use core::task::Poll;
 use fifolock_core::mutex::{MutexGuard, OwnedMutexGuard};
 use fifolock_core::rwlock::{RwLockReadGuard, RwLockWriteGuard};
@@ -16,8 +18,8 @@ pub(super) fn k1_the_newest_waker_is_the_one_woken<P: Platform>() {
     each_kind!(newest_waker::<P>);
 }
 
-fn newest_waker<P: Platform, K: Kind<P>>() {
-    let lock = K::new();
+fn newest_waker<P: Platform, K: Kind>() {
+    let lock = K::new::<P>();
     let blocker = K::block(&lock);
     let mut task = Task::queued(K::wait(&lock));
     let wakers: Vec<_> = (0..3).map(|_| counting_waker()).collect();
@@ -28,7 +30,7 @@ fn newest_waker<P: Platform, K: Kind<P>>() {
         assert_eq!(task.wakers_kept(), 0, "older ones are dropped when replaced");
         assert!(wakers[..i].iter().all(|(_, count)| count.alive() == 1), "older ones are dropped when replaced");
     }
-    assert_eq!(K::state(&lock).1, 1, "the place was kept");
+    assert_eq!(lock.state().1, 1, "the place was kept");
     drop(blocker);
     let wakes: Vec<_> = wakers.iter().map(|(_, count)| count.wakes()).collect();
     assert_eq!((task.wakes(), wakes), (0, vec![0, 0, 1]));
@@ -41,8 +43,8 @@ pub(super) fn k1_a_waker_that_comes_back_is_woken<P: Platform>() {
     each_kind!(waker_comes_back::<P>);
 }
 
-fn waker_comes_back<P: Platform, K: Kind<P>>() {
-    let lock = K::new();
+fn waker_comes_back<P: Platform, K: Kind>() {
+    let lock = K::new::<P>();
     let blocker = K::block(&lock);
     let mut task = Task::queued(K::wait(&lock));
     let (other, other_count) = counting_waker();
@@ -61,8 +63,8 @@ pub(super) fn k1_a_new_waker_keeps_the_place<P: Platform>() {
     each_kind!(new_waker_keeps_the_place::<P>);
 }
 
-fn new_waker_keeps_the_place<P: Platform, K: Kind<P>>() {
-    let lock = K::new();
+fn new_waker_keeps_the_place<P: Platform, K: Kind>() {
+    let lock = K::new::<P>();
     let blocker = K::block(&lock);
     let mut first = Task::queued(K::wait(&lock));
     let mut second = Task::queued(K::wait(&lock));
@@ -92,8 +94,8 @@ pub(super) fn k1_a_granted_waiter_may_be_claimed_with_any_waker<P: Platform>() {
     each_kind!(claimed_with_any_waker::<P>);
 }
 
-fn claimed_with_any_waker<P: Platform, K: Kind<P>>() {
-    let lock = K::new();
+fn claimed_with_any_waker<P: Platform, K: Kind>() {
+    let lock = K::new::<P>();
     let blocker = K::block(&lock);
     let mut task = Task::queued(K::wait(&lock));
     drop(blocker);
@@ -107,8 +109,8 @@ pub(super) fn h07_waker_replaced<P: Platform>() {
     each_kind!(waker_replaced::<P>);
 }
 
-fn waker_replaced<P: Platform, K: Kind<P>>() {
-    let lock = K::new();
+fn waker_replaced<P: Platform, K: Kind>() {
+    let lock = K::new::<P>();
     let blocker = K::block(&lock);
     let mut b = Task::new(K::wait(&lock));
     let (first, first_count) = counting_waker();
@@ -171,22 +173,23 @@ enum Act {
 
 const ACTS: [Act; 6] = [Act::Try, Act::PollFresh, Act::DropQueued, Act::Release, Act::Claim, Act::Look];
 
-struct Scene<P: Platform, K: Kind<P>> {
-    lock: Arc<K::Lock>,
-    blocker: Slot<K::Blocker>,
+struct Scene<P: Platform, K: Kind> {
+    lock: Arc<Subject<P>>,
+    blocker: Slot<Guard<'static>>,
     /// The task whose waker is hooked.
-    me: Slot<Task<K::Future>>,
+    me: Slot<Task<Hidden<'static>>>,
     /// Another that waits.
-    other: Slot<Task<K::Future>>,
+    other: Slot<Task<Hidden<'static>>>,
     acted: Rc<Cell<u32>>,
+    kind: PhantomData<K>,
 }
 
-impl<P: Platform, K: Kind<P>> Scene<P, K> {
+impl<P: Platform, K: Kind> Scene<P, K> {
     fn new() -> Self {
-        let lock = K::new();
+        let lock = K::new::<P>();
         let blocker = Slot::new();
         blocker.put(K::block(&lock));
-        Self { lock, blocker, me: Slot::new(), other: Slot::new(), acted: Rc::default() }
+        Self { lock, blocker, me: Slot::new(), other: Slot::new(), acted: Rc::default(), kind: PhantomData }
     }
 
     fn act(&self, act: Act) {
@@ -208,7 +211,7 @@ impl<P: Platform, K: Kind<P>> Scene<P, K> {
                 }
             }
             Act::Look => {
-                assert!(!format!("{:?} {:?}", K::state(&self.lock), self.lock).is_empty());
+                assert!(!format!("{:?} {:?}", self.lock.state(), self.lock).is_empty());
             }
         }
     }
@@ -220,6 +223,7 @@ impl<P: Platform, K: Kind<P>> Scene<P, K> {
             me: self.me.clone(),
             other: self.other.clone(),
             acted: Rc::clone(&self.acted),
+            kind: PhantomData,
         };
         let hook = hook(move || scene.act(act));
         match site {
@@ -304,7 +308,7 @@ pub(super) fn k2_wakers_may_call_back<P: Platform>() {
     each_kind!(wakers_call_back::<P>);
 }
 
-fn wakers_call_back<P: Platform, K: Kind<P>>() {
+fn wakers_call_back<P: Platform, K: Kind>() {
     for site in SITES {
         for act in ACTS {
             println!("{site:?} {act:?}");
@@ -321,9 +325,9 @@ pub(super) fn h08_wakers_that_call_back<P: Platform>() {
 }
 
 /// The scenario as it is written: try, then poll a new future once and drop it; in `wake`, then in `drop`.
-fn lock_inside_a_waker<P: Platform, K: Kind<P>>() {
+fn lock_inside_a_waker<P: Platform, K: Kind>() {
     let acted = Rc::new(Cell::new(0));
-    let reenter = |lock: &Arc<K::Lock>| {
+    let reenter = |lock: &Arc<Subject<P>>| {
         let (lock, acted) = (Arc::clone(lock), Rc::clone(&acted));
         hook(move || {
             acted.set(acted.get() + 1);
@@ -332,7 +336,7 @@ fn lock_inside_a_waker<P: Platform, K: Kind<P>>() {
         })
     };
 
-    let lock = K::new();
+    let lock = K::new::<P>();
     let blocker = K::block(&lock);
     let mut b = Task::with_hooks(K::wait(&lock), Hooks { on_wake: reenter(&lock), ..Hooks::default() });
     b.pending();
@@ -348,7 +352,7 @@ fn lock_inside_a_waker<P: Platform, K: Kind<P>>() {
     b.pending();
     assert_eq!(acted.get(), 0);
     b.cancel();
-    assert_eq!((acted.get(), K::state(&lock)), (1, (1, 0)));
+    assert_eq!((acted.get(), lock.state()), (1, (1, 0)));
     drop(blocker);
     assert_free::<P, K>(&lock);
 }

@@ -8,11 +8,11 @@ use fifolock_core::rwlock::RwLockPolicy::{PhaseFair, TaskFair, WriterPreferring}
 use std::rc::Rc;
 
 pub(super) fn p6_h01_chosen_then_dropped<P: Platform>() {
-    each_policy::<P>(|fixture, _| {
+    each_policy::<P>(|subject, _| {
         for kinds in ["ww", "wr", "wu", "rw", "rr", "uu", "uw"] {
             let actors = Actor::many(2);
-            let held = fixture.hold(Op::Write);
-            let mut waiting = queue(fixture, &actors, kinds);
+            let held = subject.hold(Op::Write);
+            let mut waiting = queue(subject, &actors, kinds);
             drop(held);
             // Whoever is chosen leaves unpolled, one by one; the other one has its turn.
             let chosen = (0..2).find(|n| actors[*n].is_woken()).expect("somebody is chosen");
@@ -20,39 +20,39 @@ pub(super) fn p6_h01_chosen_then_dropped<P: Platform>() {
             let left = waiting[0].0;
             assert!(waiting[0].1.is_woken(), "{kinds}: before the drop returned");
             assert_eq!(serve(&mut waiting), left.to_string());
-            fixture.assert_free();
+            subject.assert_over();
         }
         for kind in ["w", "r", "u"] {
             let actors = Actor::many(1);
-            let held = fixture.hold(Op::Write);
-            let waiting = queue(fixture, &actors, kind);
+            let held = subject.hold(Op::Write);
+            let waiting = queue(subject, &actors, kind);
             drop(held);
             drop(waiting);
-            fixture.assert_free();
+            subject.assert_over();
         }
     });
 }
 
 /// W5, as each policy has it: who is blocked by a waiter alone is let in before that one's drop returns.
 pub(super) fn p6_h02_the_last_blocker_leaves<P: Platform>() {
-    each_policy::<P>(|fixture, policy| {
+    each_policy::<P>(|subject, policy| {
         for readers in [1, 40] {
             let actors = Actor::many(readers);
             let writer = Actor::new();
-            let held = fixture.hold(Op::Read);
-            let blocker = writer.queue(fixture.op(Op::Write));
-            let blocked: Vec<_> = actors.iter().map(|actor| actor.queue(fixture.op(Op::Read))).collect();
+            let held = subject.hold(Op::Read);
+            let blocker = writer.queue(subject.op(Op::Write));
+            let blocked: Vec<_> = actors.iter().map(|actor| actor.queue(subject.op(Op::Read))).collect();
             drop(blocker);
             assert!(actors.iter().all(|actor| actor.woken() == 1), "before the drop returned");
-            assert_eq!((fixture.inside(), fixture.waiting()), (readers + 1, 0));
-            assert!(!fixture.try_op(Op::Write));
+            assert_eq!((subject.inside(), subject.waiting()), (readers + 1, 0));
+            assert!(!subject.try_op(Op::Write));
             drop((held, blocked));
-            fixture.assert_free();
+            subject.assert_over();
         }
         // Two blockers: the first that leaves lets in who stands before the second, if there is an order.
         let actors = Actor::many(4);
-        let held = fixture.hold(Op::Read);
-        let mut waiting = queue(fixture, &actors, "wrwr");
+        let held = subject.hold(Op::Read);
+        let mut waiting = queue(subject, &actors, "wrwr");
         drop(waiting.remove(0));
         assert_eq!(actors[1].is_woken(), policy == TaskFair);
         assert!(!actors[3].is_woken());
@@ -60,35 +60,35 @@ pub(super) fn p6_h02_the_last_blocker_leaves<P: Platform>() {
         assert!(actors[1].is_woken() && actors[3].is_woken());
         assert_eq!(serve(&mut waiting), "bd");
         drop(held);
-        fixture.assert_free();
+        subject.assert_over();
         // An upgradable reader that waits for another one keeps plain readers out only where all stand in one queue.
         let actors = Actor::many(1);
         let late = Actor::many(1);
-        let held = fixture.hold(Op::Upgradable);
-        let blocker = queue(fixture, &actors, "u");
-        assert_eq!(fixture.try_op(Op::Read), policy != TaskFair);
+        let held = subject.hold(Op::Upgradable);
+        let blocker = queue(subject, &actors, "u");
+        assert_eq!(subject.try_op(Op::Read), policy != TaskFair);
         if policy == TaskFair {
-            let mut behind = queue(fixture, &late, "r");
+            let mut behind = queue(subject, &late, "r");
             drop(blocker);
             assert_eq!(serve(&mut behind), "a");
         } else {
             drop(blocker);
         }
         drop(held);
-        fixture.assert_free();
+        subject.assert_over();
     });
 }
 
 pub(super) fn p6_h09_reader_batch<P: Platform>() {
-    each_policy::<P>(|fixture, _| {
+    each_policy::<P>(|subject, _| {
         for order in [[0, 1, 2, 3, 4], [4, 2, 0, 1, 3]] {
             let actors = Actor::many(5);
-            let held = fixture.hold(Op::Write);
-            let mut waiting = queue(fixture, &actors, "rrrrr");
+            let held = subject.hold(Op::Write);
+            let mut waiting = queue(subject, &actors, "rrrrr");
             drop(held);
             assert!(actors.iter().all(|actor| actor.woken() == 1));
             let writer = Actor::new();
-            let mut writing = writer.queue(fixture.op(Op::Write));
+            let mut writing = writer.queue(subject.op(Op::Write));
             let guards: Vec<_> = order.into_iter().map(|n| actors[n].ready(&mut waiting[n].2)).collect();
             for guard in guards {
                 assert_eq!(writer.woken(), 0);
@@ -96,19 +96,19 @@ pub(super) fn p6_h09_reader_batch<P: Platform>() {
             }
             drop(writer.served(&mut writing));
             drop((waiting, writing));
-            fixture.assert_free();
+            subject.assert_over();
         }
     });
 }
 
 pub(super) fn p6_h10_overlapping_readers_do_not_starve_a_writer<P: Platform>() {
-    each_policy::<P>(|fixture, _| {
-        let held = fixture.hold(Op::Read);
+    each_policy::<P>(|subject, _| {
+        let held = subject.hold(Op::Read);
         let writer = Actor::new();
-        let mut writing = writer.queue(fixture.op(Op::Write));
+        let mut writing = writer.queue(subject.op(Op::Write));
         let actors = Actor::many(50);
-        let mut late: Vec<_> = actors.iter().map(|actor| actor.queue(fixture.op(Op::Read))).collect();
-        assert!(!fixture.try_op(Op::Read));
+        let mut late: Vec<_> = actors.iter().map(|actor| actor.queue(subject.op(Op::Read))).collect();
+        assert!(!subject.try_op(Op::Read));
         drop(held);
         let guard = writer.served(&mut writing);
         assert!(actors.iter().all(|actor| actor.woken() == 0));
@@ -117,37 +117,37 @@ pub(super) fn p6_h10_overlapping_readers_do_not_starve_a_writer<P: Platform>() {
             drop(actor.served(reading));
         }
         drop((late, writing));
-        fixture.assert_free();
+        subject.assert_over();
     });
 }
 
 pub(super) fn p6_h11_downgrade<P: Platform>() {
-    each_policy::<P>(|fixture, policy| {
+    each_policy::<P>(|subject, policy| {
         // (a)
         let actors = Actor::many(2);
-        let held = fixture.rwlock.try_write().expect("free");
-        let mut waiting = queue(fixture, &actors, "rr");
+        let held = subject.rwlock.try_write().expect("free");
+        let mut waiting = queue(subject, &actors, "rr");
         let shared = held.downgrade();
-        assert_eq!(fixture.inside(), 3);
+        assert_eq!(subject.inside(), 3);
         let writer = Actor::new();
-        let mut writing = writer.queue(fixture.op(Op::Write));
+        let mut writing = writer.queue(subject.op(Op::Write));
         assert_eq!(serve(&mut waiting), "ab");
         assert_eq!(writer.woken(), 0);
         drop(shared);
         drop(writer.served(&mut writing));
         drop(writing);
-        fixture.assert_free();
+        subject.assert_over();
         // (b)
         let actors = Actor::many(3);
-        let held = fixture.rwlock.try_write().expect("free");
-        let mut waiting = queue(fixture, &actors, "rrw");
+        let held = subject.rwlock.try_write().expect("free");
+        let mut waiting = queue(subject, &actors, "rrw");
         let shared = held.downgrade();
-        assert!(!fixture.try_op(Op::Read) && !fixture.try_op(Op::Write));
+        assert!(!subject.try_op(Op::Read) && !subject.try_op(Op::Write));
         let inside = if policy == WriterPreferring { 1 } else { 3 };
-        assert_eq!((fixture.inside(), fixture.waiting()), (inside, 4 - inside));
+        assert_eq!((subject.inside(), subject.waiting()), (inside, 4 - inside));
         drop(shared);
         assert_eq!(serve(&mut waiting), if policy == WriterPreferring { "c ab" } else { "ab c" });
-        fixture.assert_free();
+        subject.assert_over();
     });
 }
 
@@ -197,21 +197,21 @@ pub(super) fn p6_no_gap_in_a_hand_off<P: Platform>() {
 }
 
 pub(super) fn p6_the_limit_of_readers<P: Platform>() {
-    each_policy_with::<P>(3, |fixture, policy| {
-        let held: Vec<_> = [Op::Read, Op::Upgradable, Op::Read].map(|op| fixture.hold(op)).into();
-        assert!(!fixture.try_op(Op::Read));
+    each_policy_with::<P>(3, |subject, policy| {
+        let held: Vec<_> = [Op::Read, Op::Upgradable, Op::Read].map(|op| subject.hold(op)).into();
+        assert!(!subject.try_op(Op::Read));
         let actors = Actor::many(2);
-        let mut waiting = queue(fixture, &actors, "rr");
+        let mut waiting = queue(subject, &actors, "rr");
         let mut held = held.into_iter();
         // No writer waits: who leaves makes room for one.
         drop(held.next());
         assert!(actors[0].is_woken() && !actors[1].is_woken());
-        assert_eq!((fixture.inside(), fixture.waiting()), (3, 1));
+        assert_eq!((subject.inside(), subject.waiting()), (3, 1));
         let mut first = waiting.remove(0);
         let inside = first.1.served(&mut first.2);
         // A writer behind the other one: room alone does not let that one in, but where it comes first.
         let writer = Actor::new();
-        let mut writing = writer.queue(fixture.op(Op::Write));
+        let mut writing = writer.queue(subject.op(Op::Write));
         drop(held.next());
         assert_eq!(actors[1].is_woken(), policy == TaskFair);
         drop((held, inside));
@@ -223,36 +223,36 @@ pub(super) fn p6_the_limit_of_readers<P: Platform>() {
             assert_eq!(serve(&mut waiting), "b");
         }
         drop((first, writing));
-        fixture.assert_free();
+        subject.assert_over();
     });
-    each_policy_with::<P>(2, |fixture, policy| {
+    each_policy_with::<P>(2, |subject, policy| {
         let expected = match policy {
             WriterPreferring => "d ab ce",
             TaskFair => "ab c d e",
             _ => "ab d ce",
         };
-        assert_eq!(turns(fixture, Op::Write, "rrrwr"), expected);
+        assert_eq!(turns(subject, Op::Write, "rrrwr"), expected);
     });
-    each_policy_with::<P>(1, |fixture, policy| {
+    each_policy_with::<P>(1, |subject, policy| {
         let expected = match policy {
             WriterPreferring => "c a b d",
             TaskFair => "a b c d",
             _ => "a c b d",
         };
-        assert_eq!(turns(fixture, Op::Write, "rrwr"), expected);
+        assert_eq!(turns(subject, Op::Write, "rrwr"), expected);
     });
 }
 
 /// Every pair of waiters of a queue leaves, before or after the release: the others have their turns, in their order.
 pub(super) fn p6_cancelled_anywhere<P: Platform>() {
-    each_policy::<P>(|fixture, policy| {
+    each_policy::<P>(|subject, policy| {
         let kinds = "rwrrwur";
         for first in 0..kinds.len() {
             for second in 0..first {
                 for late in [false, true] {
                     let actors = Actor::many(kinds.len());
-                    let held = fixture.hold(Op::Write);
-                    let mut waiting = queue(fixture, &actors, kinds);
+                    let held = subject.hold(Op::Write);
+                    let mut waiting = queue(subject, &actors, kinds);
                     let held = if late {
                         drop(held);
                         None
@@ -269,7 +269,7 @@ pub(super) fn p6_cancelled_anywhere<P: Platform>() {
                     if policy == TaskFair {
                         assert!(order.is_sorted(), "{served}");
                     }
-                    fixture.assert_free();
+                    subject.assert_over();
                 }
             }
         }

@@ -1,36 +1,36 @@
 //! Phase-fair (P4, P5).
 
 use super::{queue, serve, turns};
-use crate::rescue::fixture::{Actor, Fixture, Form, Op, Target};
+use crate::rescue::fixture::{Actor, Form, Op, Subject};
 use crate::tools::Platform;
 use fifolock_core::rwlock::RwLockPolicy::PhaseFair;
 use fifolock_core::rwlock::RwLockWriteGuard;
 
-fn both<P: Platform>(most: u32, rule: impl Fn(&Fixture<P>)) {
+fn both<P: Platform>(most: u32, rule: impl Fn(&Subject<P>)) {
     for form in [Form::Borrowed, Form::Owned] {
-        rule(&Fixture::new(Target::RwLock(PhaseFair, most), form));
+        rule(&Subject::new(PhaseFair, most, form));
     }
 }
 
 pub(super) fn p4_all_readers_that_wait_enter_after_a_writer<P: Platform>() {
-    both::<P>(1000, |fixture| {
-        assert_eq!(turns(fixture, Op::Write, "wrwrr"), "bde a c");
-        assert_eq!(turns(fixture, Op::Read, "wrwrr"), "a bde c");
-        assert_eq!(turns(fixture, Op::Write, "www"), "a b c");
-        assert_eq!(turns(fixture, Op::Read, "wuru"), "a bc d");
+    both::<P>(1000, |subject| {
+        assert_eq!(turns(subject, Op::Write, "wrwrr"), "bde a c");
+        assert_eq!(turns(subject, Op::Read, "wrwrr"), "a bde c");
+        assert_eq!(turns(subject, Op::Write, "www"), "a b c");
+        assert_eq!(turns(subject, Op::Read, "wuru"), "a bc d");
         for size in [1, 31, 32, 33, 100] {
             let actors = Actor::many(size);
             let [writer, late] = [(); 2].map(|()| Actor::new());
-            let held = fixture.hold(Op::Write);
-            let mut writing = writer.queue(fixture.op(Op::Write));
-            let readers: Vec<_> = actors.iter().map(|actor| actor.queue(fixture.op(Op::Read))).collect();
+            let held = subject.hold(Op::Write);
+            let mut writing = writer.queue(subject.op(Op::Write));
+            let readers: Vec<_> = actors.iter().map(|actor| actor.queue(subject.op(Op::Read))).collect();
             drop(held);
             // Before the release returned.
             assert!(actors.iter().all(|actor| actor.woken() == 1));
-            assert_eq!((fixture.inside(), fixture.waiting()), (size, 1));
+            assert_eq!((subject.inside(), subject.waiting()), (size, 1));
             // Who comes later waits while the writer waits.
-            assert!(!fixture.try_op(Op::Read) && !fixture.try_op(Op::Upgradable));
-            let mut coming = fixture.op(Op::Read);
+            assert!(!subject.try_op(Op::Read) && !subject.try_op(Op::Upgradable));
+            let mut coming = subject.op(Op::Read);
             assert!(late.drive(&mut coming).1.is_none());
             drop(readers);
             let guard = writer.served(&mut writing);
@@ -38,94 +38,94 @@ pub(super) fn p4_all_readers_that_wait_enter_after_a_writer<P: Platform>() {
             drop(guard);
             drop(late.served(&mut coming));
             drop((coming, writing));
-            fixture.assert_free();
+            subject.assert_over();
         }
     });
 }
 
 pub(super) fn p4_readers_beyond_the_room_wait_for_the_next_turn<P: Platform>() {
-    both::<P>(2, |fixture| {
-        let held = fixture.hold(Op::Write);
+    both::<P>(2, |subject| {
+        let held = subject.hold(Op::Write);
         let actors = Actor::many(7);
-        let mut waiting = queue(fixture, &actors, "rrrwrrw");
+        let mut waiting = queue(subject, &actors, "rrrwrrw");
         drop(held);
-        assert_eq!((fixture.inside(), fixture.waiting()), (2, 5));
+        assert_eq!((subject.inside(), subject.waiting()), (2, 5));
         // One leaves: there is room, but a writer waits.
         let (_, first, mut one) = waiting.remove(0);
         drop(first.served(&mut one));
         assert!(actors[2..].iter().all(|actor| !actor.is_woken()));
         assert_eq!(serve(&mut waiting), "b d ce g f");
-        fixture.assert_free();
+        subject.assert_over();
     });
 }
 
 pub(super) fn p4_a_downgrade_lets_the_readers_in<P: Platform>() {
-    both::<P>(1000, |fixture| {
+    both::<P>(1000, |subject| {
         for upgradable in [false, true] {
             let actors = Actor::many(5);
-            let held = fixture.rwlock.try_write().expect("free");
-            let mut waiting = queue(fixture, &actors, "rwrwr");
+            let held = subject.rwlock.try_write().expect("free");
+            let mut waiting = queue(subject, &actors, "rwrwr");
             let shared: (Option<_>, Option<_>) = if upgradable {
                 (Some(RwLockWriteGuard::downgrade_to_upgradable(held)), None)
             } else {
                 (None, Some(held.downgrade()))
             };
-            assert_eq!((fixture.inside(), fixture.waiting()), (4, 2));
-            assert!(!fixture.try_op(Op::Read), "a writer waits");
+            assert_eq!((subject.inside(), subject.waiting()), (4, 2));
+            assert!(!subject.try_op(Op::Read), "a writer waits");
             for n in [4, 2, 0] {
                 let (_, actor, mut reader) = waiting.remove(n);
                 drop(actor.served(&mut reader));
             }
-            assert_eq!(fixture.inside(), 1);
+            assert_eq!(subject.inside(), 1);
             drop(shared);
             assert_eq!(serve(&mut waiting), "b d");
-            fixture.assert_free();
+            subject.assert_over();
         }
     });
 }
 
 pub(super) fn p4_a_granted_writer_that_is_dropped_lets_the_readers_in<P: Platform>() {
-    both::<P>(1000, |fixture| {
+    both::<P>(1000, |subject| {
         let actors = Actor::many(4);
-        let held = fixture.hold(Op::Read);
-        let mut waiting = queue(fixture, &actors, "wwrr");
+        let held = subject.hold(Op::Read);
+        let mut waiting = queue(subject, &actors, "wwrr");
         drop(held);
         assert_eq!(actors[0].woken(), 1);
         drop(waiting.remove(0));
-        assert_eq!((fixture.inside(), fixture.waiting()), (2, 1));
+        assert_eq!((subject.inside(), subject.waiting()), (2, 1));
         assert_eq!(serve(&mut waiting), "cd b");
-        fixture.assert_free();
+        subject.assert_over();
     });
 }
 
 pub(super) fn p4_the_last_reader_lets_the_next_writer_in<P: Platform>() {
-    both::<P>(1000, |fixture| {
+    both::<P>(1000, |subject| {
         let actors = Actor::many(4);
-        let held = [fixture.hold(Op::Read), fixture.hold(Op::Upgradable), fixture.hold(Op::Read)];
-        let mut waiting = queue(fixture, &actors, "wrrw");
+        let held = [subject.hold(Op::Read), subject.hold(Op::Upgradable), subject.hold(Op::Read)];
+        let mut waiting = queue(subject, &actors, "wrrw");
         for (n, guard) in held.into_iter().enumerate() {
             assert!(actors.iter().all(|actor| !actor.is_woken()), "{n} have left");
             drop(guard);
         }
         assert_eq!(serve(&mut waiting), "a bc d");
-        fixture.assert_free();
+        subject.assert_over();
     });
 }
 
 /// A storm of writers: there are always some in the queue. A reader that comes at any moment waits for one of them, for
 /// the one that is inside, or the next.
 pub(super) fn p5_a_reader_waits_for_one_writer<P: Platform>() {
-    both::<P>(1000, |fixture| {
+    both::<P>(1000, |subject| {
         let writers = Actor::many(3);
         let reader = Actor::new();
-        let mut inside = Some(fixture.hold(Op::Write));
-        let mut storm: Vec<_> = (0..3).map(|n| Some(writers[n].queue(fixture.op(Op::Write)))).collect();
+        let mut inside = Some(subject.hold(Op::Write));
+        let mut storm: Vec<_> = (0..3).map(|n| Some(writers[n].queue(subject.op(Op::Write)))).collect();
         let mut reading = None;
         let (mut waited, mut most, mut reads) = (0, 0, 0);
         let mut held = Vec::new();
         for turn in 0..300 {
             if reading.is_none() {
-                reading = Some(reader.queue(fixture.op(Op::Read)));
+                reading = Some(reader.queue(subject.op(Op::Read)));
                 waited = 0;
             }
             // The writer inside leaves, or the reader does.
@@ -140,7 +140,7 @@ pub(super) fn p5_a_reader_waits_for_one_writer<P: Platform>() {
                 reading = None;
                 // Half of the time it comes back while it is the readers' turn.
                 if turn % 2 == 0 {
-                    let mut again = fixture.op(Op::Read);
+                    let mut again = subject.op(Op::Read);
                     assert!(reader.drive(&mut again).1.is_none(), "a writer waits");
                     reading = Some(again);
                     waited = 0;
@@ -152,26 +152,26 @@ pub(super) fn p5_a_reader_waits_for_one_writer<P: Platform>() {
                     let mut turn = storm[n].take().expect("queued");
                     inside = Some(writers[n].ready(&mut turn));
                     // And queues again at once.
-                    storm[n] = Some(writers[n].queue(fixture.op(Op::Write)));
+                    storm[n] = Some(writers[n].queue(subject.op(Op::Write)));
                 }
             }
         }
         assert_eq!(most, 1, "the bound");
         assert!(reads >= 100, "{reads} reads in 300 turns");
         drop((inside, held, storm, reading));
-        fixture.assert_free();
+        subject.assert_over();
     });
 }
 
 /// A storm of readers: they overlap without end. A writer waits for those that were inside when it came.
 pub(super) fn p5_a_writer_waits_for_the_readers_inside<P: Platform>() {
-    both::<P>(1000, |fixture| {
+    both::<P>(1000, |subject| {
         let writer = Actor::new();
         let readers = Actor::many(3);
         for _ in 0..20 {
-            let mut held: Vec<_> = (0..3).map(|_| fixture.hold(Op::Read)).collect();
-            let mut writing = writer.queue(fixture.op(Op::Write));
-            let mut storm: Vec<_> = readers.iter().map(|reader| reader.queue(fixture.op(Op::Read))).collect();
+            let mut held: Vec<_> = (0..3).map(|_| subject.hold(Op::Read)).collect();
+            let mut writing = writer.queue(subject.op(Op::Write));
+            let mut storm: Vec<_> = readers.iter().map(|reader| reader.queue(subject.op(Op::Read))).collect();
             while let Some(guard) = held.pop() {
                 assert_eq!(writer.woken(), 0);
                 drop(guard);
@@ -182,6 +182,6 @@ pub(super) fn p5_a_writer_waits_for_the_readers_inside<P: Platform>() {
             }
             drop((storm, held));
         }
-        fixture.assert_free();
+        subject.assert_over();
     });
 }

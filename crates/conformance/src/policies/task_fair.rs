@@ -1,15 +1,15 @@
 //! Task-fair (P2, P3), and the default (P1).
 
 use super::{queue, serve, turns};
-use crate::rescue::fixture::{Actor, Fixture, Form, Op, Target};
+use crate::rescue::fixture::{Actor, Form, Op, Subject};
 use crate::tools::{Hooks, Platform, Random, Slot, hook};
 use fifolock_core::RwLock;
 use fifolock_core::rwlock::RwLockPolicy::{self, PhaseFair, TaskFair, WriterPreferring};
 use std::rc::Rc;
 
-fn both<P: Platform>(policy: RwLockPolicy, rule: impl Fn(&Fixture<P>)) {
+fn both<P: Platform>(policy: RwLockPolicy, rule: impl Fn(&Subject<P>)) {
     for form in [Form::Borrowed, Form::Owned] {
-        rule(&Fixture::new(Target::RwLock(policy, 1000), form));
+        rule(&Subject::new(policy, 1000, form));
     }
 }
 
@@ -27,32 +27,32 @@ pub(super) fn p1_is_the_default<P: Platform>() {
 }
 
 pub(super) fn p1_a_waiting_writer_keeps_readers_out_and_writers_follow_each_other<P: Platform>() {
-    both::<P>(WriterPreferring, |fixture| {
-        assert_eq!(turns(fixture, Op::Write, "rwrwr"), "b d ace");
-        assert_eq!(turns(fixture, Op::Read, "wrwrr"), "a c bde");
-        let held = fixture.hold(Op::Read);
-        assert!(fixture.try_op(Op::Read));
+    both::<P>(WriterPreferring, |subject| {
+        assert_eq!(turns(subject, Op::Write, "rwrwr"), "b d ace");
+        assert_eq!(turns(subject, Op::Read, "wrwrr"), "a c bde");
+        let held = subject.hold(Op::Read);
+        assert!(subject.try_op(Op::Read));
         let actors = Actor::many(1);
-        let waiting = queue(fixture, &actors, "w");
-        assert!(!fixture.try_op(Op::Read) && !fixture.try_op(Op::Upgradable));
+        let waiting = queue(subject, &actors, "w");
+        assert!(!subject.try_op(Op::Read) && !subject.try_op(Op::Upgradable));
         drop((held, waiting));
-        fixture.assert_free();
+        subject.assert_over();
     });
 }
 
 pub(super) fn p2_turns_come_in_order_of_arrival<P: Platform>() {
-    both::<P>(TaskFair, |fixture| {
-        assert_eq!(turns(fixture, Op::Write, "rwrwr"), "a b c d e");
-        assert_eq!(turns(fixture, Op::Write, "rrwwrrrw"), "ab c d efg h");
-        assert_eq!(turns(fixture, Op::Read, "wrrwr"), "a bc d e");
-        assert_eq!(turns(fixture, Op::Write, "wwrrw"), "a b cd e");
+    both::<P>(TaskFair, |subject| {
+        assert_eq!(turns(subject, Op::Write, "rwrwr"), "a b c d e");
+        assert_eq!(turns(subject, Op::Write, "rrwwrrrw"), "ab c d efg h");
+        assert_eq!(turns(subject, Op::Read, "wrrwr"), "a bc d e");
+        assert_eq!(turns(subject, Op::Write, "wwrrw"), "a b cd e");
         // One upgradable reader at a time, and it enters with the readers next to it.
-        assert_eq!(turns(fixture, Op::Write, "ruruw"), "abc d e");
-        assert_eq!(turns(fixture, Op::Write, "urrw"), "abc d");
+        assert_eq!(turns(subject, Op::Write, "ruruw"), "abc d e");
+        assert_eq!(turns(subject, Op::Write, "urrw"), "abc d");
         for seed in 0..20 {
             let mut random = Random::new(seed);
             let kinds: String = (0..20).map(|_| ['r', 'r', 'w'][random.below(3)]).collect();
-            let served = turns(fixture, [Op::Write, Op::Read][usize::from(kinds.starts_with('w'))], &kinds);
+            let served = turns(subject, [Op::Write, Op::Read][usize::from(kinds.starts_with('w'))], &kinds);
             let order: String = served.chars().filter(|name| *name != ' ').collect();
             assert_eq!(order, ('a'..='t').collect::<String>(), "{kinds}: {served}");
         }
@@ -60,17 +60,17 @@ pub(super) fn p2_turns_come_in_order_of_arrival<P: Platform>() {
 }
 
 pub(super) fn p2_a_newcomer_enters_only_if_nobody_is_queued<P: Platform>() {
-    both::<P>(TaskFair, |fixture| {
+    both::<P>(TaskFair, |subject| {
         for first in ["w", "ww", "u"] {
             let (actors, late) = (Actor::many(2), Actor::many(3));
             // An upgradable reader waits for another one.
-            let held = fixture.hold(if first == "u" { Op::Upgradable } else { Op::Read });
-            assert!(fixture.try_op(Op::Read), "nobody is queued");
-            let mut waiting = queue(fixture, &actors, first);
+            let held = subject.hold(if first == "u" { Op::Upgradable } else { Op::Read });
+            assert!(subject.try_op(Op::Read), "nobody is queued");
+            let mut waiting = queue(subject, &actors, first);
             for op in [Op::Read, Op::Upgradable, Op::Write] {
-                assert!(!fixture.try_op(op), "{op:?} passes {first}");
+                assert!(!subject.try_op(op), "{op:?} passes {first}");
             }
-            let mut behind = queue(fixture, &late, "ruw");
+            let mut behind = queue(subject, &late, "ruw");
             drop(held);
             waiting.append(&mut behind);
             let served = serve(&mut waiting);
@@ -84,18 +84,18 @@ pub(super) fn p2_a_newcomer_enters_only_if_nobody_is_queued<P: Platform>() {
                     _ => "aa b c",
                 }
             );
-            fixture.assert_free();
+            subject.assert_over();
         }
         // Behind a granted writer that has not claimed, and behind a reader for whom there is no room.
-        let fixture = Fixture::<P>::new(Target::RwLock(TaskFair, 1), Form::Owned);
-        let held = fixture.hold(Op::Read);
+        let subject = Subject::<P>::new(TaskFair, 1, Form::Owned);
+        let held = subject.hold(Op::Read);
         let actors = Actor::many(1);
-        let mut waiting = queue(&fixture, &actors, "r");
-        assert!(!fixture.try_op(Op::Read) && !fixture.try_op(Op::Write));
+        let mut waiting = queue(&subject, &actors, "r");
+        assert!(!subject.try_op(Op::Read) && !subject.try_op(Op::Write));
         drop(held);
-        assert!(!fixture.try_op(Op::Read) && !fixture.try_op(Op::Write));
+        assert!(!subject.try_op(Op::Read) && !subject.try_op(Op::Write));
         assert_eq!(serve(&mut waiting), "a");
-        fixture.assert_free();
+        subject.assert_over();
     });
 }
 
@@ -103,16 +103,16 @@ pub(super) fn p2_a_newcomer_enters_only_if_nobody_is_queued<P: Platform>() {
 const RUNS: &[usize] = if cfg!(miri) { &[1, 2, 33, 65] } else { &[1, 2, 31, 32, 33, 64, 65, 200] };
 
 pub(super) fn p3_adjacent_readers_enter_together<P: Platform>() {
-    both::<P>(TaskFair, |fixture| {
+    both::<P>(TaskFair, |subject| {
         for &size in RUNS {
             let actors = Actor::many(2 * size);
             let [first, second, third] = [(); 3].map(|()| Actor::new());
-            let held = fixture.hold(Op::Read);
-            let mut one = first.queue(fixture.op(Op::Write));
-            let mut run: Vec<_> = actors[..size].iter().map(|actor| actor.queue(fixture.op(Op::Read))).collect();
-            let mut two = second.queue(fixture.op(Op::Write));
-            let mut next: Vec<_> = actors[size..].iter().map(|actor| actor.queue(fixture.op(Op::Read))).collect();
-            let mut three = third.queue(fixture.op(Op::Write));
+            let held = subject.hold(Op::Read);
+            let mut one = first.queue(subject.op(Op::Write));
+            let mut run: Vec<_> = actors[..size].iter().map(|actor| actor.queue(subject.op(Op::Read))).collect();
+            let mut two = second.queue(subject.op(Op::Write));
+            let mut next: Vec<_> = actors[size..].iter().map(|actor| actor.queue(subject.op(Op::Read))).collect();
+            let mut three = third.queue(subject.op(Op::Write));
             drop(held);
             drop(first.served(&mut one));
             for (mine, mut readers) in [(&actors[..size], &mut run), (&actors[size..], &mut next)]
@@ -120,7 +120,7 @@ pub(super) fn p3_adjacent_readers_enter_together<P: Platform>() {
                 .map(|(actors, readers)| (actors, readers.iter_mut()))
             {
                 // All before the release returned.
-                assert_eq!(fixture.inside(), size);
+                assert_eq!(subject.inside(), size);
                 assert!(mine.iter().all(|actor| actor.woken() == 1), "{size} readers");
                 let guards: Vec<_> = mine.iter().map(|actor| actor.ready(readers.next().expect("one each"))).collect();
                 assert!(second.woken() == 0 && third.woken() == 0);
@@ -132,75 +132,75 @@ pub(super) fn p3_adjacent_readers_enter_together<P: Platform>() {
             }
             drop(third.served(&mut three));
             drop((run, next, one, two, three));
-            fixture.assert_free();
+            subject.assert_over();
         }
     });
 }
 
 pub(super) fn p3_cancellations_bring_readers_together<P: Platform>() {
-    both::<P>(TaskFair, |fixture| {
+    both::<P>(TaskFair, |subject| {
         // Readers in the middle leave.
         for size in [5, 70] {
             for gone in [0, size / 2, size - 1] {
                 let actors = Actor::many(size);
                 let writer = Actor::new();
-                let held = fixture.hold(Op::Write);
-                let mut run: Vec<_> = actors.iter().map(|actor| Some(actor.queue(fixture.op(Op::Read)))).collect();
-                let mut last = writer.queue(fixture.op(Op::Write));
+                let held = subject.hold(Op::Write);
+                let mut run: Vec<_> = actors.iter().map(|actor| Some(actor.queue(subject.op(Op::Read)))).collect();
+                let mut last = writer.queue(subject.op(Op::Write));
                 run[gone] = None;
                 drop(held);
-                assert_eq!(fixture.inside(), size - 1);
+                assert_eq!(subject.inside(), size - 1);
                 for (n, reader) in run.iter_mut().enumerate() {
                     assert_eq!(actors[n].woken(), usize::from(n != gone));
                     drop(reader.take());
                 }
                 drop(writer.served(&mut last));
                 drop(last);
-                fixture.assert_free();
+                subject.assert_over();
             }
         }
         // The writer between two runs leaves: behind a writer they are one, beside readers they enter.
         for size in [1, 40] {
             let actors = Actor::many(size);
             let [writer, last] = [(); 2].map(|()| Actor::new());
-            let held = fixture.hold(Op::Read);
-            let between = writer.queue(fixture.op(Op::Write));
-            let mut run: Vec<_> = actors.iter().map(|actor| actor.queue(fixture.op(Op::Read))).collect();
-            let mut ending = last.queue(fixture.op(Op::Write));
+            let held = subject.hold(Op::Read);
+            let between = writer.queue(subject.op(Op::Write));
+            let mut run: Vec<_> = actors.iter().map(|actor| actor.queue(subject.op(Op::Read))).collect();
+            let mut ending = last.queue(subject.op(Op::Write));
             let late = Actor::new();
-            let mut behind = late.queue(fixture.op(Op::Read));
+            let mut behind = late.queue(subject.op(Op::Read));
             drop(between);
             assert!(actors.iter().all(|actor| actor.woken() == 1), "before the drop returned");
             assert_eq!((late.woken(), last.woken(), writer.woken()), (0, 0, 0));
-            assert_eq!(fixture.inside(), size + 1);
+            assert_eq!(subject.inside(), size + 1);
             drop(held);
             drop(run.drain(..));
             drop(last.served(&mut ending));
             drop(late.served(&mut behind));
             drop((behind, ending));
-            fixture.assert_free();
+            subject.assert_over();
         }
     });
 }
 
 /// Between two chunks a waker comes back: the queue is not empty, so it has to wait.
 pub(super) fn p3_a_newcomer_between_two_chunks_queues<P: Platform>() {
-    let fixture = Rc::new(Fixture::<P>::new(Target::RwLock(TaskFair, 1000), Form::Owned));
+    let subject = Rc::new(Subject::<P>::new(TaskFair, 1000, Form::Owned));
     let tried = Slot::new();
     let on_wake = {
-        let (fixture, tried) = (Rc::clone(&fixture), tried.clone());
-        hook(move || tried.put((fixture.try_op(Op::Read), fixture.try_op(Op::Write), fixture.inside())))
+        let (subject, tried) = (Rc::clone(&subject), tried.clone());
+        hook(move || tried.put((subject.try_op(Op::Read), subject.try_op(Op::Write), subject.inside())))
     };
     let first = Actor::with_hooks(Hooks { on_wake, ..Hooks::default() });
     let actors = Actor::many(99);
-    let held = fixture.hold(Op::Write);
-    let mut reading = first.queue(fixture.op(Op::Read));
-    let run: Vec<_> = actors.iter().map(|actor| actor.queue(fixture.op(Op::Read))).collect();
+    let held = subject.hold(Op::Write);
+    let mut reading = first.queue(subject.op(Op::Read));
+    let run: Vec<_> = actors.iter().map(|actor| actor.queue(subject.op(Op::Read))).collect();
     drop(held);
     assert_eq!(tried.take(), Some((false, false, 32)), "in chunks of 32");
     assert!(actors.iter().all(|actor| actor.woken() == 1));
-    assert_eq!(fixture.inside(), 100);
+    assert_eq!(subject.inside(), 100);
     drop((first.served(&mut reading), run));
     drop(reading);
-    assert_eq!((fixture.inside(), fixture.waiting()), (0, 0));
+    assert_eq!((subject.inside(), subject.waiting()), (0, 0));
 }

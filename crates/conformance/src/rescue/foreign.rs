@@ -1,6 +1,6 @@
 //! Other tasks, and foreign code (R10 with K2 and K3).
 
-use super::fixture::{Actor, Fixture, Form, Guard, Hidden, Op, POLICIES, SUSPICIONS, Target, each_policy, each_serial};
+use super::fixture::{Actor, Form, Guard, Hidden, Op, POLICIES, SUSPICIONS, Subject, each_policy, each_serial};
 use crate::tools::{Hooks, Platform, Slot, Task, hook, panics};
 use core::task::Poll;
 use fifolock_core::rwlock::RwLockPolicy::TaskFair;
@@ -10,10 +10,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 pub(super) fn r10_other_tasks_are_never_robbed<P: Platform>() {
-    each_serial::<P>(|fixture, op| {
+    each_serial::<P>(|subject, op| {
         let tasks = Actor::many(4);
-        let held = fixture.hold(op);
-        let mut all: Vec<_> = tasks.iter().map(|task| task.queue(fixture.op(op))).collect();
+        let held = subject.hold(op);
+        let mut all: Vec<_> = tasks.iter().map(|task| task.queue(subject.op(op))).collect();
         drop(held);
         assert_eq!(tasks[0].woken(), 1);
         for _ in 0..20 {
@@ -22,7 +22,7 @@ pub(super) fn r10_other_tasks_are_never_robbed<P: Platform>() {
                 assert_eq!(task.woken(), 0);
             }
             let newcomer = Actor::new();
-            let mut late = fixture.op(op);
+            let mut late = subject.op(op);
             for _ in 0..3 {
                 newcomer.pending(&mut late);
             }
@@ -33,17 +33,17 @@ pub(super) fn r10_other_tasks_are_never_robbed<P: Platform>() {
             drop(task.served(waits));
         }
         drop(all);
-        fixture.assert_free();
+        subject.assert_over();
     });
-    each_policy::<P>(|fixture, _| {
+    each_policy::<P>(|subject, _| {
         // Of whatever kind both are.
         for granted in [Op::Read, Op::Upgradable, Op::Write] {
             let (one, other) = (Actor::new(), Actor::new());
-            let held = fixture.hold(Op::Write);
-            let mut first = one.queue(fixture.op(granted));
+            let held = subject.hold(Op::Write);
+            let mut first = one.queue(subject.op(granted));
             drop(held);
-            let mut writing = fixture.op(Op::Write);
-            let mut rest = [Op::Read, Op::Upgradable].map(|op| fixture.op(op));
+            let mut writing = subject.op(Op::Write);
+            let mut rest = [Op::Read, Op::Upgradable].map(|op| subject.op(op));
             for _ in 0..20 {
                 other.pending(&mut writing);
                 for waits in &mut rest {
@@ -53,30 +53,30 @@ pub(super) fn r10_other_tasks_are_never_robbed<P: Platform>() {
             }
             drop(one.served(&mut first));
             drop((first, writing, rest));
-            fixture.assert_free();
+            subject.assert_over();
         }
     });
 }
 
 /// It holds a share, as a guard does: that a task holds a guard and waits for itself is not the rescue's affair.
 pub(super) fn r10_a_granted_upgrade_is_passed_by_reads_only<P: Platform>() {
-    each_policy::<P>(|fixture, _| {
+    each_policy::<P>(|subject, _| {
         let (task, other) = (Actor::new(), Actor::new());
-        let lock: &RwLock<u32, P> = &fixture.rwlock;
+        let lock: &RwLock<u32, P> = &subject.rwlock;
         let reading = lock.try_read().expect("free");
         let upgradable = lock.try_upgradable_read().expect("free");
         let mut upgrade = Box::pin(RwLockUpgradableReadGuard::upgrade(upgradable));
         task.pending(&mut upgrade);
-        let mut writing = other.queue(fixture.op(Op::Write));
+        let mut writing = other.queue(subject.op(Op::Write));
         drop(reading);
         assert_eq!(task.woken(), 1);
         assert!(lock.state().writer);
         for op in [Op::Write, Op::Upgradable] {
-            let mut waits = fixture.op(op);
+            let mut waits = subject.op(op);
             let (_, guard) = task.drive(&mut waits);
             assert!(guard.is_none() && lock.state().writer);
         }
-        let mut read = fixture.op(Op::Read);
+        let mut read = subject.op(Op::Read);
         let guard = task.rescue(&mut read);
         let state = lock.state();
         assert_eq!((state.readers, state.upgradable, state.writer), (2, true, false));
@@ -89,7 +89,7 @@ pub(super) fn r10_a_granted_upgrade_is_passed_by_reads_only<P: Platform>() {
         drop(other.served(&mut writing));
         drop((read, writing));
         drop(upgrade);
-        fixture.assert_free();
+        subject.assert_over();
     });
 }
 
@@ -98,31 +98,31 @@ pub(super) fn r10_a_granted_upgrade_is_passed_by_reads_only<P: Platform>() {
 ///
 /// [`hooked_waker`]: crate::tools::hooked_waker
 pub(super) fn r10_no_foreign_code_inside_a_section<P: Platform>() {
-    each_serial::<P>(|fixture, op| {
+    each_serial::<P>(|subject, op| {
         let task = Actor::new();
-        let held = fixture.hold(op);
-        let first = task.queue(fixture.op(op));
+        let held = subject.hold(op);
+        let first = task.queue(subject.op(op));
         drop(held);
-        let mut robber = fixture.op(op);
+        let mut robber = subject.op(op);
         // The waiter comes with another waker, whose clone is made and the old one dropped on the way.
         let stranger = Actor::new();
         stranger.pending(&mut robber);
         let polls = (1..100).find(|_| task.poll(&mut robber).is_ready());
-        assert_eq!(polls, Some(SUSPICIONS + 1), "{op:?} {:?}", fixture.inside());
+        assert_eq!(polls, Some(SUSPICIONS + 1), "{op:?} {:?}", subject.inside());
         assert_eq!(stranger.kept(), 0);
         drop((first, robber));
-        fixture.assert_free();
+        subject.assert_over();
     });
     for policy in POLICIES {
         for (robbed, robber) in
             [(Op::Read, Op::Write), (Op::Upgradable, Op::Write), (Op::Write, Op::Read), (Op::Write, Op::Upgradable)]
         {
-            let fixture = Fixture::<P>::new(Target::RwLock(policy, 10), Form::Owned);
+            let subject = Subject::<P>::new(policy, 10, Form::Owned);
             let (task, stranger) = (Actor::new(), Actor::new());
-            let held = fixture.hold(Op::Write);
-            let first = task.queue(fixture.op(robbed));
+            let held = subject.hold(Op::Write);
+            let first = task.queue(subject.op(robbed));
             drop(held);
-            let mut second = fixture.op(robber);
+            let mut second = subject.op(robber);
             stranger.pending(&mut second);
             let mut polls = 0;
             let guard = loop {
@@ -135,7 +135,7 @@ pub(super) fn r10_no_foreign_code_inside_a_section<P: Platform>() {
             assert_eq!((task.kept(), stranger.kept()), (1, 0), "{robber:?} robs {robbed:?}");
             drop((guard, first, second));
             assert_eq!(task.kept(), 0);
-            fixture.assert_free();
+            subject.assert_over();
         }
     }
 }
@@ -170,29 +170,29 @@ pub(super) fn r10_wakers_that_lock_the_same_lock<P: Platform>() {
     for policy in POLICIES {
         let ops = [Op::Read, Op::Upgradable, Op::Write];
         for (robbed, robber) in ops.into_iter().flat_map(|one| ops.map(|other| (one, other))) {
-            let fixture = Rc::new(Fixture::<P>::new(Target::RwLock(policy, 1), Form::Borrowed));
+            let subject = Rc::new(Subject::<P>::new(policy, 1, Form::Borrowed));
             let back = || {
-                let fixture = Rc::clone(&fixture);
+                let subject = Rc::clone(&subject);
                 hook(move || {
                     for op in [Op::Read, Op::Upgradable, Op::Write] {
-                        fixture.try_op(op);
-                        let mut fresh = Task::new(fixture.op(op));
+                        subject.try_op(op);
+                        let mut fresh = Task::new(subject.op(op));
                         drop(fresh.poll());
                     }
                 })
             };
             let task = Actor::with_hooks(Hooks { on_clone: back(), on_wake: back(), on_drop: back() });
-            let held = fixture.hold(Op::Write);
-            let mut first = fixture.op(robbed);
+            let held = subject.hold(Op::Write);
+            let mut first = subject.op(robbed);
             task.pending(&mut first);
             drop(held);
-            let mut second = fixture.op(robber);
+            let mut second = subject.op(robber);
             let (_, guard) = task.drive(&mut second);
             assert!(guard.is_some(), "{robber:?} robs {robbed:?} under {policy:?}");
             drop(guard);
             drop(task.ready(&mut first));
             drop((first, second));
-            assert_eq!((fixture.inside(), fixture.waiting()), (0, 0));
+            assert_eq!((subject.inside(), subject.waiting()), (0, 0));
         }
     }
 }
@@ -216,78 +216,78 @@ fn armed() -> (Slot<()>, impl Fn() -> Option<crate::tools::Hook>) {
 
 /// Whatever panics, somebody owns the lock or it is free; and all who wait have their turn.
 #[track_caller]
-fn after_the_panic<P: Platform>(fixture: &Fixture<P>, task: &Actor, waiting: Vec<Hidden<'_>>) {
+fn after_the_panic<P: Platform>(subject: &Subject<P>, task: &Actor, waiting: Vec<Hidden<'_>>) {
     let mut waiting = waiting;
     for _ in 0..2 * waiting.len() + 2 {
         waiting.retain_mut(|waits| task.poll(waits).is_pending());
     }
-    assert!(waiting.is_empty(), "somebody waits for ever: {} inside", fixture.inside());
-    fixture.assert_free();
+    assert!(waiting.is_empty(), "somebody waits for ever: {} inside", subject.inside());
+    subject.assert_over();
     assert_eq!(task.kept(), 0);
 }
 
 pub(super) fn r10_a_waker_whose_wake_panics_keeps_the_rest<P: Platform>() {
     // The wake of the note.
-    each_serial::<P>(|fixture, op| {
+    each_serial::<P>(|subject, op| {
         let (arm, hooked) = armed();
         let task = Actor::with_hooks(Hooks { on_wake: hooked(), ..Hooks::default() });
-        let held = fixture.hold(op);
-        let first = task.queue(fixture.op(op));
+        let held = subject.hold(op);
+        let first = task.queue(subject.op(op));
         drop(held);
-        let mut second = fixture.op(op);
+        let mut second = subject.op(op);
         arm.put(());
         assert_eq!(panics(|| task.poll(&mut second).is_ready()), "a waker panics");
-        assert_eq!((fixture.inside(), fixture.waiting()), (1, 1));
-        after_the_panic(fixture, &task, vec![second, first]);
+        assert_eq!((subject.inside(), subject.waiting()), (1, 1));
+        after_the_panic(subject, &task, vec![second, first]);
     });
     // The wakes of those that a rescue lets in: readers next to the robber, where they stand in one queue.
     for form in [Form::Borrowed, Form::Owned] {
-        let fixture = &Fixture::<P>::new(Target::RwLock(TaskFair, 10), form);
+        let subject = &Subject::<P>::new(TaskFair, 10, form);
         let (arm, hooked) = armed();
         let task = Actor::new();
         let [bomb, other] = [Actor::with_hooks(Hooks { on_wake: hooked(), ..Hooks::default() }), Actor::new()];
-        let held = fixture.hold(Op::Write);
-        let first = task.queue(fixture.op(Op::Write));
-        let mut second = task.queue(fixture.op(Op::Read));
-        let mut beside = [bomb.queue(fixture.op(Op::Read)), other.queue(fixture.op(Op::Read))];
+        let held = subject.hold(Op::Write);
+        let first = task.queue(subject.op(Op::Write));
+        let mut second = task.queue(subject.op(Op::Read));
+        let mut beside = [bomb.queue(subject.op(Op::Read)), other.queue(subject.op(Op::Read))];
         drop(held);
         arm.put(());
         // The robber had its share already, and gave it back with the panic.
         task.suspect_only(&mut second);
         assert_eq!(panics(|| task.poll(&mut second).is_ready()), "a waker panics");
         assert_eq!(other.woken(), 1, "all others are woken first");
-        assert_eq!((fixture.inside(), fixture.waiting()), (2, 1));
+        assert_eq!((subject.inside(), subject.waiting()), (2, 1));
         let [one, two] = &mut beside;
         drop((bomb.ready(one), other.ready(two)));
         drop((beside, second));
-        after_the_panic(fixture, &task, vec![first]);
+        after_the_panic(subject, &task, vec![first]);
     }
     // A write gives a share back, by which another writer is granted: its waker panics.
-    each_policy::<P>(|fixture, _| {
+    each_policy::<P>(|subject, _| {
         let (arm, hooked) = armed();
         let task = Actor::new();
         let bomb = Actor::with_hooks(Hooks { on_wake: hooked(), ..Hooks::default() });
-        let held = fixture.hold(Op::Write);
-        let first = task.queue(fixture.op(Op::Read));
+        let held = subject.hold(Op::Write);
+        let first = task.queue(subject.op(Op::Read));
         drop(held);
-        let mut earlier = bomb.queue(fixture.op(Op::Write));
-        let mut second = fixture.op(Op::Write);
+        let mut earlier = bomb.queue(subject.op(Op::Write));
+        let mut second = subject.op(Op::Write);
         task.suspect_only(&mut second);
         arm.put(());
         assert_eq!(panics(|| task.poll(&mut second).is_ready()), "a waker panics");
-        assert_eq!((fixture.inside(), fixture.waiting()), (1, 2), "granted all the same");
+        assert_eq!((subject.inside(), subject.waiting()), (1, 2), "granted all the same");
         drop(bomb.ready(&mut earlier));
         drop(earlier);
-        after_the_panic(fixture, &task, vec![second, first]);
+        after_the_panic(subject, &task, vec![second, first]);
     });
     // A write gives a share back, by which it is granted itself: its own waker panics.
-    each_policy::<P>(|fixture, _| {
+    each_policy::<P>(|subject, _| {
         let (arm, hooked) = armed();
         let task = Actor::with_hooks(Hooks { on_wake: hooked(), ..Hooks::default() });
-        let held = fixture.hold(Op::Write);
-        let first = task.queue(fixture.op(Op::Read));
+        let held = subject.hold(Op::Write);
+        let first = task.queue(subject.op(Op::Read));
         drop(held);
-        let mut second = fixture.op(Op::Write);
+        let mut second = subject.op(Op::Write);
         task.suspect_only(&mut second);
         arm.put(());
         let ended = std::panic::catch_unwind(core::panic::AssertUnwindSafe(|| task.poll(&mut second).is_ready()));
@@ -295,51 +295,51 @@ pub(super) fn r10_a_waker_whose_wake_panics_keeps_the_rest<P: Platform>() {
         match ended {
             // It was not woken, or it was and the lock was passed on.
             Ok(ready) => assert!(ready),
-            Err(_) => assert!(!fixture.rwlock.state().writer),
+            Err(_) => assert!(!subject.rwlock.state().writer),
         }
         drop(second);
-        after_the_panic(fixture, &task, vec![first]);
+        after_the_panic(subject, &task, vec![first]);
     });
 }
 
 pub(super) fn r10_a_waker_whose_drop_panics_keeps_the_rest<P: Platform>() {
     // The old waker of a robber that comes with another one.
-    each_serial::<P>(|fixture, op| {
+    each_serial::<P>(|subject, op| {
         let (arm, hooked) = armed();
         let task = Actor::new();
         let old = Actor::with_hooks(Hooks { on_drop: hooked(), ..Hooks::default() });
-        let held = fixture.hold(op);
-        let first = task.queue(fixture.op(op));
+        let held = subject.hold(op);
+        let first = task.queue(subject.op(op));
         drop(held);
-        let mut second = fixture.op(op);
+        let mut second = subject.op(op);
         old.pending(&mut second);
         arm.put(());
         assert_eq!(panics(|| task.poll(&mut second).is_ready()), "a waker panics");
-        assert_eq!((fixture.inside(), fixture.waiting()), (1, 1));
-        after_the_panic(fixture, &task, vec![second, first]);
+        assert_eq!((subject.inside(), subject.waiting()), (1, 1));
+        after_the_panic(subject, &task, vec![second, first]);
     });
     // The robbed one leaves: the waker that it was given is dropped.
-    each_serial::<P>(|fixture, op| {
+    each_serial::<P>(|subject, op| {
         let (arm, hooked) = armed();
         let task = Actor::with_hooks(Hooks { on_drop: hooked(), ..Hooks::default() });
         let other = Actor::new();
-        let held = fixture.hold(op);
-        let first = task.queue(fixture.op(op));
+        let held = subject.hold(op);
+        let first = task.queue(subject.op(op));
         drop(held);
         task.woken();
-        let mut second = fixture.op(op);
+        let mut second = subject.op(op);
         let guard = task.rescue(&mut second);
-        let mut behind = other.queue(fixture.op(op));
+        let mut behind = other.queue(subject.op(op));
         arm.put(());
         assert_eq!(panics(|| drop(first)), "a waker panics");
-        assert_eq!((fixture.inside(), fixture.waiting()), (1, 1));
+        assert_eq!((subject.inside(), subject.waiting()), (1, 1));
         drop(guard);
         drop(other.served(&mut behind));
         drop((second, behind));
-        fixture.assert_free();
+        subject.assert_over();
     });
     // The spare one that turned out not to be needed: the grant is gone by the time it was made.
-    each_policy::<P>(|fixture, _| {
+    each_policy::<P>(|subject, _| {
         let (arm, hooked) = armed();
         let robbed = Slot::<Task<Hidden<'static>>>::new();
         let on_clone = {
@@ -347,8 +347,8 @@ pub(super) fn r10_a_waker_whose_drop_panics_keeps_the_rest<P: Platform>() {
             hook(move || drop(robbed.take()))
         };
         let task = Actor::with_hooks(Hooks { on_clone, on_drop: hooked(), ..Hooks::default() });
-        let lock = Arc::clone(&fixture.rwlock);
-        let held = fixture.hold(Op::Write);
+        let lock = Arc::clone(&subject.rwlock);
+        let held = subject.hold(Op::Write);
         let first: Hidden<'static> = {
             let mut read = Box::pin(lock.read_owned());
             Box::pin(core::future::poll_fn(move |cx| {
@@ -357,7 +357,7 @@ pub(super) fn r10_a_waker_whose_drop_panics_keeps_the_rest<P: Platform>() {
         };
         let first = task.queue(first);
         drop(held);
-        let mut second = fixture.op(Op::Write);
+        let mut second = subject.op(Op::Write);
         task.suspect_only(&mut second);
         robbed.put(Task::new(first));
         arm.put(());
@@ -365,40 +365,40 @@ pub(super) fn r10_a_waker_whose_drop_panics_keeps_the_rest<P: Platform>() {
         let _ = arm.take();
         drop(robbed.take());
         drop((ended.is_ok(), second));
-        fixture.assert_free();
+        subject.assert_over();
         assert_eq!(task.kept(), 0);
     });
 }
 
 pub(super) fn r10_a_waker_whose_clone_panics_keeps_the_rest<P: Platform>() {
-    each_policy::<P>(|fixture, _| {
+    each_policy::<P>(|subject, _| {
         let (arm, hooked) = armed();
         let task = Actor::with_hooks(Hooks { on_clone: hooked(), ..Hooks::default() });
-        let held = fixture.hold(Op::Write);
-        let first = task.queue(fixture.op(Op::Read));
+        let held = subject.hold(Op::Write);
+        let first = task.queue(subject.op(Op::Read));
         drop(held);
-        let mut second = fixture.op(Op::Write);
+        let mut second = subject.op(Op::Write);
         task.suspect_only(&mut second);
         arm.put(());
         // The spare waker, with which the robbed one waits.
         if std::panic::catch_unwind(core::panic::AssertUnwindSafe(|| task.poll(&mut second).is_ready())).is_err() {
-            assert_eq!((fixture.inside(), fixture.waiting()), (1, 1), "nothing was robbed");
+            assert_eq!((subject.inside(), subject.waiting()), (1, 1), "nothing was robbed");
         }
         let _ = arm.take();
-        after_the_panic(fixture, &task, vec![second, first]);
+        after_the_panic(subject, &task, vec![second, first]);
     });
     // The first poll of a newcomer.
-    each_serial::<P>(|fixture, op| {
+    each_serial::<P>(|subject, op| {
         let (arm, hooked) = armed();
         let task = Actor::with_hooks(Hooks { on_clone: hooked(), ..Hooks::default() });
-        let held = fixture.hold(op);
-        let first = task.queue(fixture.op(op));
+        let held = subject.hold(op);
+        let first = task.queue(subject.op(op));
         drop(held);
-        let mut second = fixture.op(op);
+        let mut second = subject.op(op);
         arm.put(());
         assert_eq!(panics(|| task.poll(&mut second).is_ready()), "a waker panics");
-        assert_eq!((fixture.inside(), fixture.waiting()), (1, 0));
-        after_the_panic(fixture, &task, vec![second, first]);
+        assert_eq!((subject.inside(), subject.waiting()), (1, 0));
+        after_the_panic(subject, &task, vec![second, first]);
     });
 }
 

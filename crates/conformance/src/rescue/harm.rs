@@ -1,16 +1,14 @@
-//! No harm (R0): a task that polls all its futures in each of its rounds; the turns of other tasks (R7, P3, W4, W5); and a
-//! platform without the rescue (R11).
+//! The turns of other tasks (R7, P3, W4, W5), and a platform without the rescue (R11).
 
-use super::fixture::{Actor, Case, Fixture, Form, Op, POLICIES, SUSPICIONS, Target, each_policy, each_serial};
-use crate::tools::{Boxed, Hooks, Platform, Random, Slot, Task, hook};
-use core::cell::{Cell, RefCell};
-use core::future::{Future, poll_fn};
+use super::fixture::{Actor, Case, Op, POLICIES, SUSPICIONS, each_policy, each_serial};
+use crate::tools::{Boxed, Hooks, Platform, Slot, Task, hook};
+use core::cell::Cell;
+use core::future::Future;
 use core::marker::PhantomData;
-use core::pin::{Pin, pin};
 use core::ptr;
 use core::task::{Poll, RawWaker, RawWakerVTable, Waker};
+use fifolock_core::rwlock::OwnedRwLockUpgradableReadGuard;
 use fifolock_core::rwlock::RwLockPolicy::{self, PhaseFair, WriterPreferring};
-use fifolock_core::rwlock::{OwnedRwLockUpgradableReadGuard, RwLockUpgradableReadGuard};
 use fifolock_core::{Mutex, RwLock, platform};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -25,259 +23,31 @@ impl<P: platform::Platform> platform::Platform for Without<P> {
     const RESCUE: bool = false;
 }
 
-/// What a child of a join asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Asks {
-    For(Op),
-    /// An upgradable read, and its upgrade a round later.
-    Upgrade,
-}
-
-const READ: Asks = Asks::For(Op::Read);
-const UPGRADABLE: Asks = Asks::For(Op::Upgradable);
-const WRITE: Asks = Asks::For(Op::Write);
-const OF_A_READ_WRITE_LOCK: [Asks; 4] = [READ, UPGRADABLE, Asks::Upgrade, WRITE];
-
-/// A child asks for the lock in a loop, and keeps each guard for so many rounds.
-#[derive(Clone, Copy, Debug)]
-struct Child {
-    asks: Asks,
-    hold: usize,
-    /// How often the child polls its lock future in a round. A `select!` in a loop, with other work, polls more than once.
-    polls: usize,
-}
-
-/// In which order a task polls its children.
-#[derive(Clone, Copy, Debug)]
-enum Order {
-    /// As `join!(biased; …)`.
-    Biased,
-    /// As `tokio::join!`: each round begins with the next child.
-    Rotating,
-    /// Another order in each round.
-    Shuffled,
-}
-
-/// A task polls its children in each round, from the round `start` on.
-#[derive(Clone, Debug)]
-struct Join {
-    children: Vec<Child>,
-    order: Order,
-    start: usize,
-}
-
-impl Join {
-    fn alone(asks: Asks, start: usize) -> Self {
-        Self { children: vec![Child { asks, hold: 1, polls: 1 }], order: Order::Biased, start }
-    }
-}
-
-async fn rounds(n: usize) {
-    for _ in 0..n {
-        let mut is_first = true;
-        poll_fn(|_| if core::mem::take(&mut is_first) { Poll::Pending } else { Poll::Ready(()) }).await;
-    }
-}
-
-/// Polls a future so many times in each round.
-async fn polled<F: Future>(polls: usize, future: F) -> F::Output {
-    let mut future = pin!(future);
-    poll_fn(|cx| {
-        for _ in 0..polls {
-            if let Poll::Ready(output) = future.as_mut().poll(cx) {
-                return Poll::Ready(output);
-            }
-        }
-        Poll::Pending
-    })
-    .await
-}
-
-async fn asking<P: Platform>(fixture: &Fixture<P>, child: Child, name: usize, turns: &RefCell<Vec<usize>>) {
-    let Child { asks, hold, polls } = child;
-    loop {
-        match asks {
-            Asks::For(op) => {
-                let _guard = polled(polls, fixture.op(op)).await;
-                turns.borrow_mut().push(name);
-                rounds(hold).await;
-            }
-            Asks::Upgrade => {
-                let share = polled(polls, fixture.rwlock.upgradable_read()).await;
-                rounds(1).await;
-                let _guard = polled(polls, RwLockUpgradableReadGuard::upgrade(share)).await;
-                turns.borrow_mut().push(name);
-                rounds(hold).await;
-            }
-        }
-    }
-}
-
-/// Runs tasks for so many rounds. Returns the children, numbered through all tasks, in the order of their guards.
-fn turns<P: Platform>(target: Target, joins: &[Join], length: usize) -> Vec<usize> {
-    let fixture = Fixture::<P>::new(target, Form::Borrowed);
-    let turns = RefCell::new(Vec::new());
-    let mut random = Random::new(7);
-    let mut names = 0..;
-    let mut tasks: Vec<_> = joins
-        .iter()
-        .map(|join| {
-            let child = |of: &Child| -> Pin<Box<dyn Future<Output = ()> + '_>> {
-                Box::pin(asking(&fixture, *of, names.next().expect("endless"), &turns))
-            };
-            (Actor::new(), join.children.iter().map(child).collect::<Vec<_>>())
-        })
-        .collect();
-    for round in 0..length {
-        for (join, (task, children)) in joins.iter().zip(&mut tasks).filter(|(join, _)| round >= join.start) {
-            let len = children.len();
-            let mut order: Vec<_> = (0..len).collect();
-            match join.order {
-                Order::Biased => {}
-                Order::Rotating => order.rotate_left(round % len),
-                Order::Shuffled => (1..len).for_each(|n| order.swap(n, random.below(n + 1))),
-            }
-            for n in order {
-                task.pending(&mut children[n]);
-            }
-        }
-    }
-    drop(tasks);
-    fixture.assert_free();
-    turns.into_inner()
-}
-
-fn served(turns: &[usize], child: usize) -> usize {
-    turns.iter().filter(|name| **name == child).count()
-}
-
-/// How many rounds a program runs.
-const ROUNDS: usize = if cfg!(miri) { 60 } else { 300 };
-
-/// Two children that exclude each other and ask for the same have the same number of turns, but for the last ones.
-pub(super) fn r0_children_of_a_join_that_ask_for_the_same_are_served_equally<P: Platform>() {
-    let serial = POLICIES
-        .into_iter()
-        .flat_map(|policy| [WRITE, UPGRADABLE, Asks::Upgrade].map(|asks| (Target::RwLock(policy, 9), asks)));
-    for (target, asks) in serial.chain([(Target::Mutex, Asks::For(Op::Lock))]) {
-        for order in [Order::Biased, Order::Rotating, Order::Shuffled] {
-            for hold in 1..4 {
-                let _case = Case((target, asks, order, hold));
-                let children = vec![Child { asks, hold, polls: 1 }; 2];
-                let turns = turns::<P>(target, &[Join { children, order, start: 0 }], ROUNDS);
-                let (one, other) = (served(&turns, 0), served(&turns, 1));
-                assert!(one.abs_diff(other) <= 1, "{one} turns and {other}");
-                assert!(one + other >= ROUNDS / (2 * hold + 4), "{one} turns and {other}");
-            }
-        }
-    }
-}
-
-/// Whatever the two children and another task ask for, each has at least half of the turns that it has without the rescue.
-pub(super) fn r0_children_of_a_join_and_another_task_keep_their_turns<P: Platform>() {
-    let mut programs: Vec<_> = [0, 20].map(|start| (Target::Mutex, [Asks::For(Op::Lock); 3], start)).into();
-    for policy in POLICIES {
-        for a in OF_A_READ_WRITE_LOCK {
-            for b in OF_A_READ_WRITE_LOCK {
-                let by = if cfg!(miri) { &[WRITE][..] } else { &OF_A_READ_WRITE_LOCK };
-                programs.extend(by.iter().map(|by| (Target::RwLock(policy, 9), [a, b, *by], 20)));
-            }
-        }
-    }
-    for (target, [a, b, by], start) in programs {
-        for order in [Order::Biased, Order::Rotating] {
-            for hold in if cfg!(miri) { &[[1, 1]][..] } else { &[[1, 1], [1, 2], [2, 1], [2, 3]] } {
-                let _case = Case((target, [a, b, by], order, hold));
-                let child = |asks, hold| Child { asks, hold, polls: 1 };
-                let children = vec![child(a, hold[0]), child(b, hold[1])];
-                let joins = [Join { children, order, start: 0 }, Join::alone(by, start)];
-                let (with, without) = (turns::<P>(target, &joins, ROUNDS), turns::<Without<P>>(target, &joins, ROUNDS));
-                for name in 0..3 {
-                    let (with, without) = (served(&with, name), served(&without, name));
-                    assert!(with * 2 >= without, "child {name}: {with} turns, and {without} without the rescue");
-                }
-            }
-        }
-    }
-}
-
-/// A child polls its future more often than its sibling does, again and again. The sibling has an eighth of the turns.
-pub(super) fn r0_a_select_loop_leaves_its_sibling_an_eighth_of_the_turns<P: Platform>() {
-    let serial =
-        POLICIES.into_iter().flat_map(|policy| [WRITE, UPGRADABLE].map(|asks| (Target::RwLock(policy, 9), asks)));
-    for (target, asks) in serial.chain([(Target::Mutex, Asks::For(Op::Lock))]) {
-        for polls in if cfg!(miri) { &[2, 6][..] } else { &[1, 2, 3, 6, 20, 100] } {
-            for order in [Order::Biased, Order::Rotating] {
-                for is_first in [true, false] {
-                    let _case = Case((target, asks, polls, order, is_first));
-                    let mut children = vec![Child { asks, hold: 1, polls: *polls }, Child { asks, hold: 1, polls: 1 }];
-                    if !is_first {
-                        children.reverse();
-                    }
-                    let turns = turns::<P>(target, &[Join { children, order, start: 0 }], 4 * ROUNDS);
-                    for name in 0..2 {
-                        let served = served(&turns, name);
-                        assert!(served * 8 >= turns.len(), "child {name}: {served} turns of {}", turns.len());
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Each future is polled once a round: the guards come in the order of a platform without the rescue.
-pub(super) fn r0_with_one_poll_a_round_the_order_of_guards_is_that_without_the_rescue<P: Platform>() {
-    let of_policy = |policy| [9, 2, 1].map(|most| Target::RwLock(policy, most));
-    for target in POLICIES.into_iter().flat_map(of_policy).chain([Target::Mutex]) {
-        for seed in 0..if cfg!(miri) { 2 } else { 40 } {
-            let mut random = Random::new(seed);
-            let joins: Vec<_> = (0..1 + random.below(3)).map(|_| join(target, &mut random)).collect();
-            let _case = Case((target, seed, &joins));
-            let (with, without) = (turns::<P>(target, &joins, ROUNDS), turns::<Without<P>>(target, &joins, ROUNDS));
-            assert_eq!(with, without);
-        }
-    }
-}
-
-/// A task with one to three children that are polled once a round.
-fn join(target: Target, random: &mut Random) -> Join {
-    let child = |random: &mut Random| {
-        let asks = match target {
-            Target::Mutex => Asks::For(Op::Lock),
-            Target::RwLock(..) => OF_A_READ_WRITE_LOCK[random.below(4)],
-        };
-        Child { asks, hold: 1 + random.below(3), polls: 1 }
-    };
-    let children = (0..1 + random.below(3)).map(|_| child(random)).collect();
-    let order = [Order::Biased, Order::Rotating, Order::Shuffled][random.below(3)];
-    Join { children, order, start: random.below(9) }
-}
-
 /// A task parks a granted write, and then takes one guard after the other. A reader of another task waits.
 pub(super) fn r7_a_parked_write_and_a_loop_let_a_waiting_reader_in<P: Platform>() {
-    each_policy::<P>(|fixture, policy| {
+    each_policy::<P>(|subject, policy| {
         if !queues_apart(policy) {
             return;
         }
         for looped in [Op::Read, Op::Upgradable, Op::Write] {
             let _case = Case(looped);
             let (task, other) = (Actor::new(), Actor::new());
-            let held = fixture.hold(Op::Write);
-            let mut parked = task.queue(fixture.op(Op::Write));
-            let mut reader = other.queue(fixture.op(Op::Read));
+            let held = subject.hold(Op::Write);
+            let mut parked = task.queue(subject.op(Op::Write));
+            let mut reader = other.queue(subject.op(Op::Read));
             drop(held);
             let mut turn = 0;
             while other.woken() == 0 {
                 turn += 1;
                 assert!(turn <= 3, "{turn} turns, and the reader still waits");
                 task.woken();
-                let (_, guard) = task.drive(&mut fixture.op(looped));
+                let (_, guard) = task.drive(&mut subject.op(looped));
                 drop(guard.expect("the task does not stand still"));
             }
             drop(other.ready(&mut reader));
             drop(task.drive(&mut parked).1.expect("robbed, the write has its turn"));
             drop((parked, reader));
-            fixture.assert_free();
+            subject.assert_over();
         }
     });
 }
@@ -487,17 +257,17 @@ fn waker_at_place() -> Waker {
 /// The documented limit: a granted future's waker is gone with its wake, and another task's waker stands at that address.
 /// The other task may steal. The robbed future has its turn after that, and a third task keeps its place.
 pub(super) fn r10_a_new_waker_at_the_address_of_one_that_is_gone_may_steal<P: Platform>() {
-    each_serial::<P>(|fixture, op| {
+    each_serial::<P>(|subject, op| {
         let (first, third) = (Actor::new(), Actor::new());
-        let held = fixture.hold(op);
-        let mut granted = fixture.op(op);
+        let held = subject.hold(op);
+        let mut granted = subject.op(op);
         let waker = waker_at_place();
         assert!(crate::tools::poll_once(&mut granted, &waker).is_pending());
         drop(waker);
-        let mut second = fixture.op(op);
+        let mut second = subject.op(op);
         let (early, count) = crate::tools::counting_waker();
         assert!(crate::tools::poll_once(&mut second, &early).is_pending());
-        let mut waits = third.queue(fixture.op(op));
+        let mut waits = third.queue(subject.op(op));
         drop(held);
         // The wake has freed the waker of `granted`.
         let waker = waker_at_place();
@@ -514,41 +284,41 @@ pub(super) fn r10_a_new_waker_at_the_address_of_one_that_is_gone_may_steal<P: Pl
         drop(first.served(&mut granted));
         drop(third.served(&mut waits));
         drop((granted, second, waits));
-        fixture.assert_free();
+        subject.assert_over();
     });
 }
 
 /// A task parks a grant. The other future of the task waits for that grant, however often the task polls that future.
 pub(super) fn r11_without_the_rescue_a_parked_grant_is_waited_for<P: Platform>() {
-    each_serial::<Without<P>>(|fixture, op| {
+    each_serial::<Without<P>>(|subject, op| {
         let task = Actor::new();
-        let held = fixture.hold(op);
-        let mut parked = task.queue(fixture.op(op));
-        let mut waits = task.queue(fixture.op(op));
+        let held = subject.hold(op);
+        let mut parked = task.queue(subject.op(op));
+        let mut waits = task.queue(subject.op(op));
         drop(held);
         assert_eq!(task.woken(), 1);
         for _ in 0..200 {
             task.pending(&mut waits);
-            assert_eq!((task.woken(), fixture.inside(), fixture.waiting()), (0, 1, 1), "nobody is robbed, or woken");
+            assert_eq!((task.woken(), subject.inside(), subject.waiting()), (0, 1, 1), "nobody is robbed, or woken");
         }
         drop(task.ready(&mut parked));
         drop(task.served(&mut waits));
         drop((parked, waits));
-        fixture.assert_free();
+        subject.assert_over();
     });
     // Of other kinds.
-    each_policy::<Without<P>>(|fixture, _| {
+    each_policy::<Without<P>>(|subject, _| {
         for (parks, asks) in [(Op::Write, Op::Read), (Op::Read, Op::Write), (Op::Upgradable, Op::Write)] {
             let task = Actor::new();
-            let held = fixture.hold(Op::Write);
-            let mut parked = task.queue(fixture.op(parks));
+            let held = subject.hold(Op::Write);
+            let mut parked = task.queue(subject.op(parks));
             drop(held);
             assert_eq!(task.woken(), 1);
-            let mut waits = fixture.op(asks);
+            let mut waits = subject.op(asks);
             for _ in 0..200 {
                 task.pending(&mut waits);
                 assert_eq!(
-                    (task.woken(), fixture.inside(), fixture.waiting()),
+                    (task.woken(), subject.inside(), subject.waiting()),
                     (0, 1, 1),
                     "nobody is robbed, or woken"
                 );
@@ -556,7 +326,7 @@ pub(super) fn r11_without_the_rescue_a_parked_grant_is_waited_for<P: Platform>()
             drop(task.ready(&mut parked));
             drop(task.served(&mut waits));
             drop((parked, waits));
-            fixture.assert_free();
+            subject.assert_over();
         }
     });
 }

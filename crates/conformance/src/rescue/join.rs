@@ -1,9 +1,9 @@
 //! Combinators that poll every child in each round (R6): the order is as if there were no rescue.
 
-use super::fixture::{Actor, Fixture, Hidden, Op, each_serial};
+use super::fixture::{Actor, Hidden, Op, Subject, each_serial};
+use crate::tools::Platform;
 use crate::tools::Random;
 use core::task::Poll;
-use fifolock_core::platform::Platform;
 
 /// A task that polls all of its futures whenever it is woken. Who is ready lets go at once.
 struct Join<'a> {
@@ -30,14 +30,14 @@ impl Join<'_> {
 
 /// Tasks with up to four futures each, queued in a random order, are polled when they are woken. Returns how they were
 /// served: in order of queueing, the numbers go up.
-fn served<P: Platform>(fixture: &Fixture<P>, op: Op, seed: u64, turned: bool) -> Vec<usize> {
+fn served<P: Platform>(subject: &Subject<P>, op: Op, seed: u64, turned: bool) -> Vec<usize> {
     let mut random = Random::new(seed);
     let mut tasks: Vec<_> = (0..3).map(|_| Join { task: Actor::new(), children: Vec::new() }).collect();
-    let held = fixture.hold(op);
+    let held = subject.hold(op);
     let futures = 4 + random.below(6);
     for name in 0..futures {
         let join = &mut tasks[random.below(3)];
-        let child = join.task.queue(fixture.op(op));
+        let child = join.task.queue(subject.op(op));
         // The order of the polls is another than that of queueing.
         let at = random.below(join.children.len() + 1);
         join.children.insert(at, (name, child));
@@ -64,14 +64,14 @@ fn served<P: Platform>(fixture: &Fixture<P>, op: Op, seed: u64, turned: bool) ->
         }
     }
     drop(tasks);
-    fixture.assert_free();
+    subject.assert_over();
     served
 }
 
 pub(super) fn r6_children_polled_in_one_order_keep_theirs<P: Platform>() {
-    each_serial::<P>(|fixture, op| {
+    each_serial::<P>(|subject, op| {
         for seed in 0..40 {
-            let served = served(fixture, op, seed, false);
+            let served = served(subject, op, seed, false);
             assert!(served.is_sorted(), "seed {seed}: {served:?}");
         }
     });
@@ -80,9 +80,9 @@ pub(super) fn r6_children_polled_in_one_order_keep_theirs<P: Platform>() {
 /// As `tokio::join!` does it, which begins each round with the next child: there a later child of the same task may be
 /// served before an earlier one, and each is served once.
 pub(super) fn r6_children_polled_in_another_order_each_round_are_all_served<P: Platform>() {
-    each_serial::<P>(|fixture, op| {
+    each_serial::<P>(|subject, op| {
         for seed in 0..40 {
-            let mut served = served(fixture, op, seed, true);
+            let mut served = served(subject, op, seed, true);
             served.sort_unstable();
             assert!(served.iter().copied().eq(0..served.len()), "seed {seed}: {served:?}");
         }

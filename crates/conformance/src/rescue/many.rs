@@ -1,6 +1,6 @@
 //! Many unclaimed readers (R8): a poll looks at all, in bounded sections.
 
-use super::fixture::{Actor, Fixture, Form, Hidden, Op, SUSPICIONS, Target, each_policy};
+use super::fixture::{Actor, Form, Hidden, Op, SUSPICIONS, Subject, each_policy};
 use crate::tools::{Hooks, Platform, Task, hook};
 use core::cell::{Cell, RefCell};
 use fifolock_core::RwLock;
@@ -18,16 +18,16 @@ struct Batch<'a> {
 }
 
 impl<'a> Batch<'a> {
-    fn grant<P: Platform>(fixture: &'a Fixture<P>, size: usize, of: &dyn Fn(usize) -> Option<&'a Actor>) -> Self {
-        let held = fixture.hold(Op::Write);
-        let batch = Self::queue(fixture, size, of);
+    fn grant<P: Platform>(subject: &'a Subject<P>, size: usize, of: &dyn Fn(usize) -> Option<&'a Actor>) -> Self {
+        let held = subject.hold(Op::Write);
+        let batch = Self::queue(subject, size, of);
         drop(held);
         batch
     }
 
-    fn queue<P: Platform>(fixture: &'a Fixture<P>, size: usize, of: &dyn Fn(usize) -> Option<&'a Actor>) -> Self {
+    fn queue<P: Platform>(subject: &'a Subject<P>, size: usize, of: &dyn Fn(usize) -> Option<&'a Actor>) -> Self {
         let others = Actor::many(size);
-        let queue = |n: usize| of(n).unwrap_or(&others[n]).queue(fixture.op(Op::Read));
+        let queue = |n: usize| of(n).unwrap_or(&others[n]).queue(subject.op(Op::Read));
         let readers = (0..size).map(queue).collect();
         Self { others, readers }
     }
@@ -41,35 +41,35 @@ impl<'a> Batch<'a> {
 }
 
 pub(super) fn r8_one_among_many_is_found<P: Platform>() {
-    each_policy::<P>(|fixture, _| {
+    each_policy::<P>(|subject, _| {
         for &size in if cfg!(miri) { &[33, 70][..] } else { &[33, 100, 200] } {
             let step = if cfg!(miri) { 31 } else { 7 };
             for own in (0..size).step_by(step).chain([31, 32, size - 1]) {
                 for op in [Op::Write, Op::Read, Op::Upgradable] {
-                    found(fixture, size, own, op);
+                    found(subject, size, own, op);
                 }
             }
         }
     });
 }
 
-fn found<P: Platform>(fixture: &Fixture<P>, size: usize, own: usize, op: Op) {
+fn found<P: Platform>(subject: &Subject<P>, size: usize, own: usize, op: Op) {
     let (task, writer) = (&Actor::new(), Actor::new());
-    let mut batch = Batch::grant(fixture, size, &|n| (n == own).then_some(task));
+    let mut batch = Batch::grant(subject, size, &|n| (n == own).then_some(task));
     assert_eq!(task.woken(), 1);
     let mut writing = (op != Op::Write).then(|| {
-        let mut writing = fixture.op(Op::Write);
+        let mut writing = subject.op(Op::Write);
         assert!(writer.drive(&mut writing).1.is_none());
         writing
     });
-    let mut robber = fixture.op(op);
+    let mut robber = subject.op(op);
     let (polls, guard) = task.drive(&mut robber);
     let bound = SUSPICIONS + 3;
     assert!(polls <= bound, "{size} readers, {own} is its own: {polls} polls");
     // A write waits on, a share that robs a share has it.
     assert_eq!(guard.is_some(), op != Op::Write, "{size} readers, {own} is its own, robbed by {op:?}");
     let expected = if op == Op::Write { size - 1 } else { size };
-    assert_eq!(fixture.rwlock.state().readers, expected, "{size} readers, {own} is its own, robbed by {op:?}");
+    assert_eq!(subject.rwlock.state().readers, expected, "{size} readers, {own} is its own, robbed by {op:?}");
     batch.pass(&[own]);
     drop(guard);
     if let Some(writing) = &mut writing {
@@ -80,17 +80,17 @@ fn found<P: Platform>(fixture: &Fixture<P>, size: usize, own: usize, op: Op) {
     }
     drop(task.served(&mut batch.readers[own]));
     drop((batch, robber, writing));
-    fixture.assert_free();
+    subject.assert_over();
 }
 
 pub(super) fn r8_none_among_many_is_seen_and_that_is_that<P: Platform>() {
-    each_policy::<P>(|fixture, _| {
+    each_policy::<P>(|subject, _| {
         let sizes = if cfg!(miri) { &[1, 32, 33, 65][..] } else { &[1, 31, 32, 33, 64, 65, 100, 200, 1100] };
         for &size in sizes {
             let task = Actor::new();
-            let mut batch = Batch::grant(fixture, size, &|_| None);
+            let mut batch = Batch::grant(subject, size, &|_| None);
             // Something to wait for first.
-            let mut all: Vec<_> = [Op::Write, Op::Read, Op::Upgradable].map(|op| fixture.op(op)).into();
+            let mut all: Vec<_> = [Op::Write, Op::Read, Op::Upgradable].map(|op| subject.op(op)).into();
             for waits in &mut all {
                 // And whenever it is asked again.
                 for _ in 0..2 {
@@ -104,7 +104,7 @@ pub(super) fn r8_none_among_many_is_seen_and_that_is_that<P: Platform>() {
             drop(all);
             batch.pass(&[]);
             drop(batch);
-            fixture.assert_free();
+            subject.assert_over();
         }
     });
 }
@@ -115,16 +115,16 @@ pub(super) fn r8_the_looks_of_two_tasks_find_both<P: Platform>() {
     for size in [64, 96, 100] {
         for first in (0..size).step_by(step) {
             for second in [0, 31, 32, 63, size - 1] {
-                let fixture = Fixture::<P>::new(Target::RwLock(PhaseFair, 1000), Form::Borrowed);
-                let fixture = &fixture;
+                let subject = Subject::<P>::new(PhaseFair, 1000, Form::Borrowed);
+                let subject = &subject;
                 if first == second {
                     continue;
                 }
                 let tasks = &Actor::many(2);
-                let mut batch = Batch::grant(fixture, size, &|n| {
+                let mut batch = Batch::grant(subject, size, &|n| {
                     [first, second].into_iter().position(|own| own == n).map(|task| &tasks[task])
                 });
-                let mut writers = [fixture.op(Op::Write), fixture.op(Op::Write)];
+                let mut writers = [subject.op(Op::Write), subject.op(Op::Write)];
                 for _ in 0..20 {
                     for (task, writer) in tasks.iter().zip(&mut writers) {
                         if task.woken() > 0 {
@@ -133,24 +133,24 @@ pub(super) fn r8_the_looks_of_two_tasks_find_both<P: Platform>() {
                     }
                 }
                 assert!(tasks.iter().all(|task| task.woken() == 0), "they look for ever");
-                let inside = fixture.rwlock.state().readers;
+                let inside = subject.rwlock.state().readers;
                 assert_eq!(inside, size - 2, "of {size}, {first} and {second} are their own");
                 batch.pass(&[first, second]);
                 drop((batch, writers));
-                fixture.assert_free();
+                subject.assert_over();
             }
         }
     }
 }
 
 pub(super) fn r8_two_tasks_with_two_parked_shares_each_find_them<P: Platform>() {
-    each_policy::<P>(|fixture, _| {
+    each_policy::<P>(|subject, _| {
         let tasks = &Actor::many(2);
-        let batch = Batch::grant(fixture, 4, &|n| Some(&tasks[n % 2]));
-        let mut writers = [fixture.op(Op::Write), fixture.op(Op::Write)];
+        let batch = Batch::grant(subject, 4, &|n| Some(&tasks[n % 2]));
+        let mut writers = [subject.op(Op::Write), subject.op(Op::Write)];
         let mut served = 0;
         for round in 0.. {
-            assert!(round < 100, "they look for ever: {:?}", fixture.rwlock.state());
+            assert!(round < 100, "they look for ever: {:?}", subject.rwlock.state());
             let mut woken = false;
             for (task, writer) in tasks.iter().zip(&mut writers) {
                 if task.woken() > 0 {
@@ -158,64 +158,64 @@ pub(super) fn r8_two_tasks_with_two_parked_shares_each_find_them<P: Platform>() 
                     if let core::task::Poll::Ready(guard) = task.poll(writer) {
                         drop(guard);
                         served += 1;
-                        *writer = fixture.op(Op::Write);
+                        *writer = subject.op(Op::Write);
                     }
                 }
             }
             if served == 2 {
                 break;
             }
-            assert!(woken, "it hangs: {:?}", fixture.rwlock.state());
+            assert!(woken, "it hangs: {:?}", subject.rwlock.state());
         }
         drop((batch, writers));
-        fixture.assert_free();
+        subject.assert_over();
     });
 }
 
 pub(super) fn r8_readers_that_have_claimed_cost_no_look<P: Platform>() {
-    each_policy::<P>(|fixture, _| {
+    each_policy::<P>(|subject, _| {
         let claimed = if cfg!(miri) { 70 } else { 1000 };
-        let guards: Vec<_> = (0..claimed).map(|_| fixture.hold(Op::Read)).collect();
-        let mut writing = fixture.op(Op::Write);
+        let guards: Vec<_> = (0..claimed).map(|_| subject.hold(Op::Read)).collect();
+        let mut writing = subject.op(Op::Write);
         let writer = Actor::new();
         writer.pending(&mut writing);
-        let batch = Batch::queue(fixture, 33, &|_| None);
+        let batch = Batch::queue(subject, 33, &|_| None);
         drop(writing);
-        assert_eq!(fixture.inside(), claimed + 33);
+        assert_eq!(subject.inside(), claimed + 33);
         let task = Actor::new();
-        let mut waits = fixture.op(Op::Write);
+        let mut waits = subject.op(Op::Write);
         let (polls, _) = task.drive(&mut waits);
         assert!(polls == 1, "33 are unclaimed: {polls} polls");
         drop((guards, batch, waits));
-        fixture.assert_free();
+        subject.assert_over();
     });
 }
 
 /// The task is slow: until its next poll those that it was looking at have gone, and others were granted.
 pub(super) fn r8_a_look_that_was_interrupted_begins_anew<P: Platform>() {
     for own in [0, 31, 40, 67, 68, 69, 99] {
-        let fixture = Fixture::<P>::new(Target::RwLock(PhaseFair, 1000), Form::Borrowed);
-        let fixture = &fixture;
+        let subject = Subject::<P>::new(PhaseFair, 1000, Form::Borrowed);
+        let subject = &subject;
         let task = &Actor::new();
         let writer = Actor::new();
-        let mut batch = Batch::grant(fixture, 100, &|_| None);
-        let mut before = fixture.op(Op::Write);
+        let mut batch = Batch::grant(subject, 100, &|_| None);
+        let mut before = subject.op(Op::Write);
         assert!(writer.drive(&mut before).1.is_none());
-        let mut waits = fixture.op(Op::Write);
+        let mut waits = subject.op(Op::Write);
         task.pending(&mut waits);
         task.woken();
         batch.pass(&[]);
         let held = writer.served(&mut before);
-        let mut batch = Batch::queue(fixture, 100, &|n| (n == own).then_some(task));
+        let mut batch = Batch::queue(subject, 100, &|n| (n == own).then_some(task));
         drop(held);
         assert_eq!(task.woken(), 1);
         assert!(task.drive(&mut waits).1.is_none());
-        assert_eq!(fixture.rwlock.state().readers, 99, "{own} is its own");
+        assert_eq!(subject.rwlock.state().readers, 99, "{own} is its own");
         batch.pass(&[own]);
         drop(task.served(&mut waits));
         drop(batch);
         drop((waits, before));
-        fixture.assert_free();
+        subject.assert_over();
     }
 }
 

@@ -1,16 +1,17 @@
 //! Places in the queue (R3), and what they mean for others (R7).
 
-use super::fixture::{Actor, Fixture, Form, Op, SUSPICIONS, Target, each_policy_with, each_serial};
+use super::fixture::{Actor, Form, Op, SUSPICIONS, Subject, each_policy_with, each_serial};
+use crate::tools::Platform;
 use core::task::Poll;
-use fifolock_core::platform::Platform;
+use fifolock_core::rwlock::RwLockPolicy;
 
 /// In every queue of up to five, at every place of the robber, with or without the robbed one leaving later.
 pub(super) fn r3_places_are_swapped_wherever_the_robber_stands<P: Platform>() {
-    each_serial::<P>(|fixture, op| {
+    each_serial::<P>(|subject, op| {
         for waiters in 1..=5 {
             for place in 0..waiters {
                 for gone in [None].into_iter().chain((0..waiters).map(Some)) {
-                    swap(fixture, op, waiters, place, gone);
+                    swap(subject, op, waiters, place, gone);
                 }
             }
         }
@@ -18,21 +19,21 @@ pub(super) fn r3_places_are_swapped_wherever_the_robber_stands<P: Platform>() {
 }
 
 /// `gone`: which place's waiter leaves after the rescue.
-fn swap<P: Platform>(fixture: &Fixture<P>, op: Op, waiters: usize, place: usize, gone: Option<usize>) {
+fn swap<P: Platform>(subject: &Subject<P>, op: Op, waiters: usize, place: usize, gone: Option<usize>) {
     let task = Actor::new();
     let others = Actor::many(waiters);
     let of = |n: usize| if n == place { &task } else { &others[n] };
-    let held = fixture.hold(op);
-    let first = task.queue(fixture.op(op));
-    let mut queue: Vec<_> = (0..waiters).map(|n| Some(of(n).queue(fixture.op(op)))).collect();
+    let held = subject.hold(op);
+    let first = task.queue(subject.op(op));
+    let mut queue: Vec<_> = (0..waiters).map(|n| Some(of(n).queue(subject.op(op)))).collect();
     drop(held);
     assert_eq!(task.woken(), 1);
     let mut robber = queue[place].replace(first).expect("queued");
     let guard = task.rescue(&mut robber);
-    assert_eq!((fixture.inside(), fixture.waiting()), (1, waiters));
+    assert_eq!((subject.inside(), subject.waiting()), (1, waiters));
     if let Some(gone) = gone {
         queue[gone] = None;
-        assert_eq!((fixture.inside(), fixture.waiting()), (1, waiters - 1));
+        assert_eq!((subject.inside(), subject.waiting()), (1, waiters - 1));
     }
     drop(guard);
     for n in 0..waiters {
@@ -47,21 +48,21 @@ fn swap<P: Platform>(fixture: &Fixture<P>, op: Op, waiters: usize, place: usize,
         drop(guard);
     }
     drop((robber, queue));
-    fixture.assert_free();
+    subject.assert_over();
     assert!(task.kept() == 0 && others.iter().all(|other| other.kept() == 0));
 }
 
 /// Of a batch of three, one is parked; the robber stands at any place among those for whom there is no room.
 pub(super) fn r3_readers_of_a_batch_swap_with_one_that_waits_for_room<P: Platform>() {
-    each_policy_with::<P>(3, |fixture, _| {
+    each_policy_with::<P>(3, |subject, _| {
         for parked in 0..3 {
             for waiters in 1..=4 {
                 for place in 0..waiters {
                     let task = Actor::new();
                     let others = Actor::many(3 + waiters);
                     let of = |n: usize| if n == parked || n == 3 + place { &task } else { &others[n] };
-                    let held = fixture.hold(Op::Write);
-                    let mut all: Vec<_> = (0..3 + waiters).map(|n| of(n).queue(fixture.op(Op::Read))).collect();
+                    let held = subject.hold(Op::Write);
+                    let mut all: Vec<_> = (0..3 + waiters).map(|n| of(n).queue(subject.op(Op::Read))).collect();
                     drop(held);
                     let mut guards: Vec<_> = (0..3)
                         .map(|n| {
@@ -73,9 +74,9 @@ pub(super) fn r3_readers_of_a_batch_swap_with_one_that_waits_for_room<P: Platfor
                             }
                         })
                         .collect();
-                    assert_eq!((fixture.inside(), fixture.waiting()), (3, waiters));
+                    assert_eq!((subject.inside(), subject.waiting()), (3, waiters));
                     guards[parked] = Some(task.rescue(&mut all[3 + place]));
-                    assert_eq!((fixture.inside(), fixture.waiting()), (3, waiters));
+                    assert_eq!((subject.inside(), subject.waiting()), (3, waiters));
                     all.swap(parked, 3 + place);
                     for (n, waits) in all.iter_mut().enumerate().skip(3) {
                         for later in 3..3 + waiters {
@@ -85,7 +86,7 @@ pub(super) fn r3_readers_of_a_batch_swap_with_one_that_waits_for_room<P: Platfor
                         guards.insert(0, Some(of(n).served(waits)));
                     }
                     drop((guards, all));
-                    fixture.assert_free();
+                    subject.assert_over();
                 }
             }
         }
@@ -95,17 +96,17 @@ pub(super) fn r3_readers_of_a_batch_swap_with_one_that_waits_for_room<P: Platfor
 /// A task parks every grant and locks again, in a loop. Others queue now and then: each has its turn after those that
 /// queued before it.
 pub(super) fn r7_a_bystander_has_its_turn<P: Platform>() {
-    each_serial::<P>(|fixture, op| {
+    each_serial::<P>(|subject, op| {
         for parked_before in 1..4 {
             let (task, other) = (Actor::new(), Actor::new());
-            let held = fixture.hold(op);
-            let mut parked: Vec<_> = (0..parked_before).map(|_| task.queue(fixture.op(op))).collect();
-            let mut bystander = other.queue(fixture.op(op));
+            let held = subject.hold(op);
+            let mut parked: Vec<_> = (0..parked_before).map(|_| task.queue(subject.op(op))).collect();
+            let mut bystander = other.queue(subject.op(op));
             drop(held);
             let mut turns = 0;
             // Each turn: park one, lock by another one, let go.
             for _ in 0..parked_before {
-                let mut again = fixture.op(op);
+                let mut again = subject.op(op);
                 let mut polls = 0;
                 let guard = loop {
                     polls += 1;
@@ -122,15 +123,15 @@ pub(super) fn r7_a_bystander_has_its_turn<P: Platform>() {
             assert_eq!(other.woken(), 1, "after {turns} turns of those that queued before it");
             drop(other.ready(&mut bystander));
             drop((parked, bystander));
-            fixture.assert_free();
+            subject.assert_over();
         }
     });
     // And for ever: with two tasks that do nothing else, each has every second turn.
-    let fixture = Fixture::<P>::new(Target::Mutex, Form::Borrowed);
+    let subject = Subject::<P>::new(RwLockPolicy::WriterPreferring, 9, Form::Borrowed);
     let tasks = Actor::many(2);
-    let held = fixture.hold(Op::Lock);
-    let mut robbers: Vec<_> = (0..2).map(|n| tasks[n].queue(fixture.op(Op::Lock))).collect();
-    let parked: Vec<_> = (0..2).map(|n| tasks[n].queue(fixture.op(Op::Lock))).collect();
+    let held = subject.hold(Op::Lock);
+    let mut robbers: Vec<_> = (0..2).map(|n| tasks[n].queue(subject.op(Op::Lock))).collect();
+    let parked: Vec<_> = (0..2).map(|n| tasks[n].queue(subject.op(Op::Lock))).collect();
     drop(held);
     let mut turns = Vec::new();
     for _ in 0..100 {
@@ -138,7 +139,7 @@ pub(super) fn r7_a_bystander_has_its_turn<P: Platform>() {
             if let Poll::Ready(guard) = tasks[n].poll(&mut robbers[n]) {
                 turns.push(n);
                 // The next one queues before this one ends.
-                let mut next = fixture.op(Op::Lock);
+                let mut next = subject.op(Op::Lock);
                 tasks[n].pending(&mut next);
                 robbers[n] = next;
                 drop(guard);
@@ -148,5 +149,5 @@ pub(super) fn r7_a_bystander_has_its_turn<P: Platform>() {
     assert!(turns.len() > 20);
     assert!(turns.windows(2).skip(2).all(|pair| pair[0] != pair[1]), "one task passes the other: {turns:?}");
     drop((robbers, parked));
-    fixture.assert_free();
+    subject.assert_over();
 }

@@ -1,47 +1,47 @@
 //! One at a time: the mutex, and each operation of a read-write lock against its own kind (R1, R2).
 
-use super::fixture::{Actor, Fixture, Guard, Hidden, Op, SUSPICIONS, each_serial};
+use super::fixture::{Actor, Guard, Hidden, Op, SUSPICIONS, Subject, each_serial};
+use crate::tools::Platform;
 use crate::tools::{forget, poll_once};
 use core::task::Waker;
-use fifolock_core::platform::Platform;
 
 /// The task has two futures: the first is granted and parked, the second has not been polled.
-fn parked<'a, P: Platform>(fixture: &'a Fixture<P>, op: Op, task: &Actor) -> Hidden<'a> {
-    let held = fixture.hold(op);
-    let first = task.queue(fixture.op(op));
+fn parked<'a, P: Platform>(subject: &'a Subject<P>, op: Op, task: &Actor) -> Hidden<'a> {
+    let held = subject.hold(op);
+    let first = task.queue(subject.op(op));
     drop(held);
     assert_eq!(task.woken(), 1, "granted");
     first
 }
 
 pub(super) fn r1_the_first_poll_notes_and_wakes_and_the_next_rescues<P: Platform>() {
-    each_serial::<P>(|fixture, op| {
+    each_serial::<P>(|subject, op| {
         let (task, other) = (Actor::new(), Actor::new());
-        let first = parked(fixture, op, &task);
-        let mut bystander = other.queue(fixture.op(op));
-        let mut second = fixture.op(op);
+        let first = parked(subject, op, &task);
+        let mut bystander = other.queue(subject.op(op));
+        let mut second = subject.op(op);
         task.suspect(&mut second);
-        assert_eq!((fixture.inside(), fixture.waiting()), (1, 2));
+        assert_eq!((subject.inside(), subject.waiting()), (1, 2));
         let guard = task.ready(&mut second);
         assert_eq!((task.woken(), other.woken()), (0, 0));
-        assert_eq!((fixture.inside(), fixture.waiting()), (1, 2));
-        assert!(!fixture.try_op(op), "it is held");
+        assert_eq!((subject.inside(), subject.waiting()), (1, 2));
+        assert!(!subject.try_op(op), "it is held");
         drop(guard);
         drop(other.served(&mut bystander));
         assert_eq!(task.woken(), 1, "the robbed one is granted");
         drop(first);
         drop((second, bystander));
-        fixture.assert_free();
+        subject.assert_over();
     });
 }
 
 pub(super) fn r1_a_new_grant_is_noted_anew<P: Platform>() {
-    each_serial::<P>(|fixture, op| {
+    each_serial::<P>(|subject, op| {
         let task = Actor::new();
-        let held = fixture.hold(op);
-        let first = task.queue(fixture.op(op));
-        let mut next = task.queue(fixture.op(op));
-        let mut second = task.queue(fixture.op(op));
+        let held = subject.hold(op);
+        let first = task.queue(subject.op(op));
+        let mut next = task.queue(subject.op(op));
+        let mut second = task.queue(subject.op(op));
         drop(held);
         assert_eq!(task.woken(), 1);
         task.suspect(&mut second);
@@ -52,18 +52,18 @@ pub(super) fn r1_a_new_grant_is_noted_anew<P: Platform>() {
         // In its place now.
         drop(task.served(&mut next));
         drop((second, next));
-        fixture.assert_free();
+        subject.assert_over();
     });
 }
 
 pub(super) fn r1_a_grant_to_the_same_future_is_noted_anew<P: Platform>() {
-    each_serial::<P>(|fixture, op| {
+    each_serial::<P>(|subject, op| {
         let task = Actor::new();
-        let first = parked(fixture, op, &task);
+        let first = parked(subject, op, &task);
         // In front of the one that will have seen two grants.
-        let mut second = fixture.op(op);
+        let mut second = subject.op(op);
         task.pending(&mut second);
-        let mut third = fixture.op(op);
+        let mut third = subject.op(op);
         task.woken();
         task.suspect(&mut third);
         let guard = loop {
@@ -81,15 +81,15 @@ pub(super) fn r1_a_grant_to_the_same_future_is_noted_anew<P: Platform>() {
         assert_eq!(task.woken(), 1, "and again");
         drop(first);
         drop((second, third));
-        fixture.assert_free();
+        subject.assert_over();
     });
 }
 
 pub(super) fn r1_a_claim_in_between_ends_it<P: Platform>() {
-    each_serial::<P>(|fixture, op| {
+    each_serial::<P>(|subject, op| {
         let task = Actor::new();
-        let mut first = parked(fixture, op, &task);
-        let mut second = fixture.op(op);
+        let mut first = parked(subject, op, &task);
+        let mut second = subject.op(op);
         task.suspect(&mut second);
         let guard = task.ready(&mut first);
         for _ in 0..3 {
@@ -99,16 +99,16 @@ pub(super) fn r1_a_claim_in_between_ends_it<P: Platform>() {
         drop(guard);
         drop(task.served(&mut second));
         drop((first, second));
-        fixture.assert_free();
+        subject.assert_over();
     });
 }
 
 pub(super) fn r1_without_another_poll_nothing_is_robbed<P: Platform>() {
-    each_serial::<P>(|fixture, op| {
+    each_serial::<P>(|subject, op| {
         let task = Actor::new();
-        let mut first = parked(fixture, op, &task);
+        let mut first = parked(subject, op, &task);
         // Any number of waiters that note it: each of them only once.
-        let mut others: Vec<_> = (0..5).map(|_| fixture.op(op)).collect();
+        let mut others: Vec<_> = (0..5).map(|_| subject.op(op)).collect();
         for other in &mut others {
             task.suspect(other);
         }
@@ -117,16 +117,16 @@ pub(super) fn r1_without_another_poll_nothing_is_robbed<P: Platform>() {
             drop(task.served(other));
         }
         drop((first, others));
-        fixture.assert_free();
+        subject.assert_over();
     });
 }
 
 pub(super) fn r1_a_waiter_that_was_queued_before_the_grant_rescues<P: Platform>() {
-    each_serial::<P>(|fixture, op| {
+    each_serial::<P>(|subject, op| {
         let task = Actor::new();
-        let held = fixture.hold(op);
-        let mut first = task.queue(fixture.op(op));
-        let mut second = task.queue(fixture.op(op));
+        let held = subject.hold(op);
+        let mut first = task.queue(subject.op(op));
+        let mut second = task.queue(subject.op(op));
         for _ in 0..3 {
             task.pending(&mut second);
             assert_eq!(task.woken(), 0, "nobody is granted");
@@ -139,16 +139,16 @@ pub(super) fn r1_a_waiter_that_was_queued_before_the_grant_rescues<P: Platform>(
         drop(guard);
         drop(task.served(&mut first));
         drop((first, second));
-        fixture.assert_free();
+        subject.assert_over();
     });
 }
 
 pub(super) fn r2_the_robbed_future_is_claimed_in_its_turn<P: Platform>() {
-    each_serial::<P>(|fixture, op| {
+    each_serial::<P>(|subject, op| {
         let (task, other) = (Actor::new(), Actor::new());
-        let mut first = parked(fixture, op, &task);
-        let mut bystander = other.queue(fixture.op(op));
-        let mut second = fixture.op(op);
+        let mut first = parked(subject, op, &task);
+        let mut bystander = other.queue(subject.op(op));
+        let mut second = subject.op(op);
         let guard = task.rescue(&mut second);
         task.pending(&mut first);
         other.pending(&mut bystander);
@@ -158,40 +158,40 @@ pub(super) fn r2_the_robbed_future_is_claimed_in_its_turn<P: Platform>() {
         let guard = other.served(&mut bystander);
         drop(guard);
         let guard = task.served(&mut first);
-        assert_eq!((fixture.inside(), fixture.waiting()), (1, 0));
+        assert_eq!((subject.inside(), subject.waiting()), (1, 0));
         drop(guard);
         drop((first, second, bystander));
-        fixture.assert_free();
+        subject.assert_over();
     });
 }
 
 pub(super) fn r2_the_robbed_future_is_dropped_while_it_waits<P: Platform>() {
-    each_serial::<P>(|fixture, op| {
+    each_serial::<P>(|subject, op| {
         for behind in [false, true] {
             let (task, other) = (Actor::new(), Actor::new());
-            let first = parked(fixture, op, &task);
-            let mut second = fixture.op(op);
+            let first = parked(subject, op, &task);
+            let mut second = subject.op(op);
             let guard = task.rescue(&mut second);
-            let mut bystander = behind.then(|| other.queue(fixture.op(op)));
+            let mut bystander = behind.then(|| other.queue(subject.op(op)));
             drop(first);
-            assert_eq!((fixture.inside(), fixture.waiting()), (1, usize::from(behind)));
+            assert_eq!((subject.inside(), subject.waiting()), (1, usize::from(behind)));
             drop(guard);
             if let Some(bystander) = &mut bystander {
                 drop(other.served(bystander));
             }
             assert_eq!(task.woken(), 0, "who has left is not woken");
             drop((second, bystander));
-            fixture.assert_free();
+            subject.assert_over();
         }
     });
 }
 
 pub(super) fn r2_the_robbed_future_is_dropped_before<P: Platform>() {
-    each_serial::<P>(|fixture, op| {
+    each_serial::<P>(|subject, op| {
         let (task, other) = (Actor::new(), Actor::new());
-        let first = parked(fixture, op, &task);
-        let mut bystander = other.queue(fixture.op(op));
-        let mut second = fixture.op(op);
+        let first = parked(subject, op, &task);
+        let mut bystander = other.queue(subject.op(op));
+        let mut second = subject.op(op);
         task.suspect(&mut second);
         drop(first);
         // Its grant goes to the next, not to who was about to rob it.
@@ -202,23 +202,23 @@ pub(super) fn r2_the_robbed_future_is_dropped_before<P: Platform>() {
         drop(other.served(&mut bystander));
         drop(task.served(&mut second));
         drop((second, bystander));
-        fixture.assert_free();
+        subject.assert_over();
 
-        let first = parked(fixture, op, &task);
-        let mut second = fixture.op(op);
+        let first = parked(subject, op, &task);
+        let mut second = subject.op(op);
         task.suspect(&mut second);
         drop(first);
         drop(task.served(&mut second));
         drop(second);
-        fixture.assert_free();
+        subject.assert_over();
     });
 }
 
 pub(super) fn r2_the_robbed_future_is_forgotten<P: Platform>() {
-    each_serial::<P>(|fixture, op| {
+    each_serial::<P>(|subject, op| {
         let task = Actor::new();
-        let first = parked(fixture, op, &task);
-        let mut second = fixture.op(op);
+        let first = parked(subject, op, &task);
+        let mut second = subject.op(op);
         if op == Op::Lock {
             task.suspect(&mut second);
             forget(first);
@@ -227,57 +227,57 @@ pub(super) fn r2_the_robbed_future_is_forgotten<P: Platform>() {
             task.suspect(&mut second);
         }
         let guard = task.ready(&mut second);
-        assert_eq!((fixture.inside(), fixture.waiting()), (1, 1));
+        assert_eq!((subject.inside(), subject.waiting()), (1, 1));
         drop(guard);
         // It is granted and never claimed: to its own task that makes no difference.
         assert_eq!(task.woken(), 1);
         for _ in 0..3 {
-            drop(task.rescue(&mut fixture.op(op)));
+            drop(task.rescue(&mut subject.op(op)));
             assert_eq!(task.woken(), 1);
-            assert_eq!((fixture.inside(), fixture.waiting()), (1, 0));
+            assert_eq!((subject.inside(), subject.waiting()), (1, 0));
         }
         // The lock may be dropped with it.
     });
 }
 
 pub(super) fn r2_the_robber_is_dropped_after_its_note<P: Platform>() {
-    each_serial::<P>(|fixture, op| {
+    each_serial::<P>(|subject, op| {
         let task = Actor::new();
-        let mut first = parked(fixture, op, &task);
-        let mut second = fixture.op(op);
+        let mut first = parked(subject, op, &task);
+        let mut second = subject.op(op);
         task.suspect(&mut second);
         drop(second);
-        assert_eq!((fixture.inside(), fixture.waiting()), (1, 0));
+        assert_eq!((subject.inside(), subject.waiting()), (1, 0));
         drop(task.ready(&mut first));
         drop(first);
-        fixture.assert_free();
+        subject.assert_over();
     });
 }
 
 pub(super) fn r2_robbed_again_and_again<P: Platform>() {
-    each_serial::<P>(|fixture, op| {
+    each_serial::<P>(|subject, op| {
         let task = Actor::new();
-        let mut first = parked(fixture, op, &task);
+        let mut first = parked(subject, op, &task);
         for _ in 0..10 {
-            let mut robber = fixture.op(op);
+            let mut robber = subject.op(op);
             let guard = task.rescue(&mut robber);
-            assert_eq!((fixture.inside(), fixture.waiting()), (1, 1));
+            assert_eq!((subject.inside(), subject.waiting()), (1, 1));
             drop(guard);
             assert_eq!(task.woken(), 1);
         }
         drop(task.ready(&mut first));
         drop(first);
-        fixture.assert_free();
+        subject.assert_over();
         assert_eq!(task.kept(), 0);
     });
 }
 
 pub(super) fn r2_a_robbed_future_robs_back<P: Platform>() {
-    each_serial::<P>(|fixture, op| {
+    each_serial::<P>(|subject, op| {
         let task = Actor::new();
-        let mut first = parked(fixture, op, &task);
-        let mut second = fixture.op(op);
-        let mut third = fixture.op(op);
+        let mut first = parked(subject, op, &task);
+        let mut second = subject.op(op);
+        let mut third = subject.op(op);
         task.pending(&mut third);
         task.woken();
         drop(task.rescue(&mut second));
@@ -286,17 +286,17 @@ pub(super) fn r2_a_robbed_future_robs_back<P: Platform>() {
         drop(guard);
         drop(task.served(&mut third));
         drop((first, second, third));
-        fixture.assert_free();
+        subject.assert_over();
         assert_eq!(task.kept(), 0);
     });
 }
 
 pub(super) fn r2_wakers_are_given_back<P: Platform>() {
-    each_serial::<P>(|fixture, op| {
+    each_serial::<P>(|subject, op| {
         let task = Actor::new();
-        let first = parked(fixture, op, &task);
+        let first = parked(subject, op, &task);
         assert_eq!(task.kept(), 0, "taken by the grant");
-        let mut second = fixture.op(op);
+        let mut second = subject.op(op);
         task.suspect(&mut second);
         assert_eq!(task.kept(), 1);
         let guard: Guard<'_> = task.ready(&mut second);
@@ -307,8 +307,8 @@ pub(super) fn r2_wakers_are_given_back<P: Platform>() {
         assert_eq!(task.kept(), 0);
 
         // Robbed, and then polled with another waker; the old one is given back.
-        let mut first = parked(fixture, op, &task);
-        let mut second = fixture.op(op);
+        let mut first = parked(subject, op, &task);
+        let mut second = subject.op(op);
         let guard = task.rescue(&mut second);
         let newest = Actor::new();
         newest.pending(&mut first);
@@ -318,8 +318,8 @@ pub(super) fn r2_wakers_are_given_back<P: Platform>() {
         drop(newest.ready(&mut first));
 
         // Robbed, and then dropped.
-        let first = parked(fixture, op, &task);
-        let mut second = fixture.op(op);
+        let first = parked(subject, op, &task);
+        let mut second = subject.op(op);
         let guard = task.rescue(&mut second);
         assert_eq!(task.kept(), 1);
         drop(first);
@@ -328,14 +328,14 @@ pub(super) fn r2_wakers_are_given_back<P: Platform>() {
         drop(second);
 
         // With a waker that nobody counts: the same by address.
-        let held = fixture.hold(op);
-        let mut first = fixture.op(op);
+        let held = subject.hold(op);
+        let mut first = subject.op(op);
         assert!(poll_once(&mut first, Waker::noop()).is_pending());
         drop(held);
-        let mut second = fixture.op(op);
+        let mut second = subject.op(op);
         let polls = (1..100).find(|_| poll_once(&mut second, Waker::noop()).is_ready());
         assert_eq!(polls, Some(SUSPICIONS + 1));
         drop((first, second));
-        fixture.assert_free();
+        subject.assert_over();
     });
 }

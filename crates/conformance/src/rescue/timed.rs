@@ -1,18 +1,15 @@
 //! The rescue of waiters with a limit (R9), on the manual clock.
 
-use crate::rescue::fixture::{Actor, POLICIES, SUSPICIONS};
+use crate::rescue::fixture::{Actor, SUSPICIONS};
 use crate::rules;
-use crate::tools::Boxed;
+use crate::time::fixture::{Fixture, Guard, Hidden, Outcome, assert_armed, ms};
 use crate::tools::clock::ManualTimer;
-use core::fmt::Debug;
-use core::future::{Future, poll_fn};
-use core::pin::Pin;
+use crate::tools::subject::{Case, Op, POLICIES, Subject};
+use core::future::poll_fn;
 use core::time::Duration;
-use fifolock_core::rwlock::RwLockPolicy;
-use fifolock_core::{Mutex, RwLock, TimeoutError};
-use std::sync::Arc;
+use fifolock_core::{Mutex, RwLock};
 
-rules! { ($) rescue_timed_rules in rescue_timed where ManualTimer:
+rules! { ($) rescue_timed_rules in rescue::timed where ManualTimer:
     r9_robbed_and_then_out_of_time,
     r9_robbed_after_its_deadline,
     r9_robbed_and_then_granted,
@@ -23,150 +20,58 @@ rules! { ($) rescue_timed_rules in rescue_timed where ManualTimer:
     r9_until_gives_up_after_it_was_robbed,
 }
 
-const LIMIT: Duration = Duration::from_millis(10);
+const LIMIT: Duration = ms(10);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Op {
-    Lock,
-    /// The lock has room for one reader.
-    Read,
-    Upgradable,
-    Write,
-}
+type Timed<'a> = Hidden<'a, Outcome<'a>>;
 
-/// How an operation is limited.
-#[derive(Clone, Copy, Debug)]
-enum Limit {
-    Timeout,
-    Deadline,
-    OwnedTimeout,
-    OwnedDeadline,
-}
-
-trait Held: Debug {}
-impl<T: Debug> Held for T {}
-
-type Guard<'a> = Box<dyn Held + 'a>;
-type Outcome<'a> = Result<Guard<'a>, TimeoutError>;
-type Timed<'a> = Pin<Box<dyn Future<Output = Outcome<'a>> + 'a>>;
-
-fn hide<'a, G: Held + 'a>(future: impl Future<Output = Result<G, TimeoutError>> + 'a) -> Timed<'a> {
-    let mut future = Box::pin(future);
-    Box::pin(poll_fn(move |cx| {
-        future.as_mut().poll(cx).map(|outcome| outcome.map(|guard| Box::new(guard) as Guard<'a>))
-    }))
-}
-
-/// A lock and the operation that a rule is about.
-struct Case<P: ManualTimer> {
-    op: Op,
-    limit: Limit,
-    mutex: Arc<Mutex<u32, P>>,
-    rwlock: Arc<RwLock<u32, P>>,
-}
-
-impl<P: ManualTimer> Case<P> {
-    #[allow(clippy::arc_with_non_send_sync, reason = "some platforms' locks stay on one thread")]
-    fn new(op: Op, limit: Limit, policy: RwLockPolicy) -> Self {
-        let rwlock = Arc::new(RwLock::with_policy_and_max_readers(0, policy, if op == Op::Read { 1 } else { 9 }));
-        Self { op, limit, mutex: Arc::default(), rwlock }
-    }
-
-    /// For every operation, limit and policy, each with a clock of its own.
-    fn each(rule: impl Fn(&Self)) {
-        for op in [Op::Lock, Op::Read, Op::Upgradable, Op::Write] {
-            for limit in [Limit::Timeout, Limit::Deadline, Limit::OwnedTimeout, Limit::OwnedDeadline] {
-                for policy in POLICIES {
-                    let _case = crate::rescue::fixture::Case((op, limit, policy));
-                    P::with(|| {
-                        let case = Self::new(op, limit, policy);
-                        rule(&case);
-                        case.assert_over();
-                    });
-                }
+/// For every operation, limit, form and policy, each with a clock of its own.
+fn each<P: ManualTimer>(rule: impl Fn(&Fixture<P>)) {
+    for op in Op::ALL {
+        for (form, limit) in Fixture::<P>::WAYS {
+            for policy in POLICIES {
+                let _case = Case((op, form, limit, policy));
+                P::with(|| {
+                    let most = if op == Op::Read { 1 } else { 9 };
+                    let f = Fixture::of(Subject::new(policy, most, form), op, limit);
+                    rule(&f);
+                    f.assert_over();
+                    assert_armed::<P>(0);
+                });
             }
         }
     }
+}
 
-    /// The limit counts from now.
-    fn timed(&self, limit: Duration) -> Timed<'_> {
-        let (span, instant) = (P::span(limit), P::instant_in(limit));
-        let (mutex, rwlock) = (&self.mutex, &self.rwlock);
-        match (self.op, self.limit) {
-            (Op::Lock, Limit::Timeout) => hide(mutex.lock_timeout(span)),
-            (Op::Lock, Limit::Deadline) => hide(mutex.lock_deadline(instant)),
-            (Op::Lock, Limit::OwnedTimeout) => hide(Arc::clone(mutex).lock_owned_timeout(span)),
-            (Op::Lock, Limit::OwnedDeadline) => hide(Arc::clone(mutex).lock_owned_deadline(instant)),
-            (Op::Read, Limit::Timeout) => hide(rwlock.read_timeout(span)),
-            (Op::Read, Limit::Deadline) => hide(rwlock.read_deadline(instant)),
-            (Op::Read, Limit::OwnedTimeout) => hide(Arc::clone(rwlock).read_owned_timeout(span)),
-            (Op::Read, Limit::OwnedDeadline) => hide(Arc::clone(rwlock).read_owned_deadline(instant)),
-            (Op::Upgradable, Limit::Timeout) => hide(rwlock.upgradable_read_timeout(span)),
-            (Op::Upgradable, Limit::Deadline) => hide(rwlock.upgradable_read_deadline(instant)),
-            (Op::Upgradable, Limit::OwnedTimeout) => hide(Arc::clone(rwlock).upgradable_read_owned_timeout(span)),
-            (Op::Upgradable, Limit::OwnedDeadline) => hide(Arc::clone(rwlock).upgradable_read_owned_deadline(instant)),
-            (Op::Write, Limit::Timeout) => hide(rwlock.write_timeout(span)),
-            (Op::Write, Limit::Deadline) => hide(rwlock.write_deadline(instant)),
-            (Op::Write, Limit::OwnedTimeout) => hide(Arc::clone(rwlock).write_owned_timeout(span)),
-            (Op::Write, Limit::OwnedDeadline) => hide(Arc::clone(rwlock).write_owned_deadline(instant)),
-        }
-    }
-
-    /// The same operation with no limit to speak of.
-    fn plain(&self) -> Timed<'_> {
-        match self.op {
-            Op::Lock => hide(async { Ok(self.mutex.lock().await) }),
-            Op::Read => hide(async { Ok(self.rwlock.read().await) }),
-            Op::Upgradable => hide(async { Ok(self.rwlock.upgradable_read().await) }),
-            Op::Write => hide(async { Ok(self.rwlock.write().await) }),
-        }
-    }
-
-    fn hold(&self) -> Guard<'_> {
-        Actor::new().ready(&mut self.plain()).expect("free")
-    }
-
-    fn waiting(&self) -> usize {
-        let state = self.rwlock.state();
-        self.mutex.queued() + state.waiting_readers + state.waiting_upgradable + state.waiting_writers
-    }
-
-    fn assert_over(&self) {
-        assert!(self.mutex.try_lock().is_ok() && self.rwlock.try_write().is_ok());
-        assert_eq!(self.waiting(), 0);
-        assert_eq!(P::armed(), Some(0), "a sleep is left behind");
-        assert_eq!((Arc::strong_count(&self.mutex), Arc::strong_count(&self.rwlock)), (1, 1));
-    }
-
-    /// The first future, timed, was granted and then robbed by the second, which holds.
-    fn robbed(&self, task: &Actor) -> (Timed<'_>, Timed<'_>, Guard<'_>) {
-        let held = self.hold();
-        let first = task.queue(self.timed(LIMIT));
-        assert_eq!(P::armed(), Some(1));
-        drop(held);
-        task.woken();
-        let mut second = self.plain();
-        let guard = task.rescue(&mut second).expect("plain");
-        assert_eq!((self.waiting(), P::armed()), (1, Some(1)), "it keeps its sleep until its claim");
-        (first, second, guard)
-    }
+/// The first future, timed, was granted and then robbed by the second, which holds.
+fn robbed<'a, P: ManualTimer>(f: &'a Fixture<P>, task: &Actor) -> (Timed<'a>, Hidden<'a>, Guard<'a>) {
+    let held = f.subject().hold(f.op);
+    let first = task.queue(f.timed(LIMIT));
+    assert_armed::<P>(1);
+    drop(held);
+    task.woken();
+    let mut second = f.subject().op(f.op);
+    let guard = task.rescue(&mut second);
+    assert_eq!(f.waiting(), 1);
+    // It keeps its sleep until its claim.
+    assert_armed::<P>(1);
+    (first, second, guard)
 }
 
 #[track_caller]
-fn elapsed(task: &Actor, future: &mut Boxed<dyn Future<Output = Outcome<'_>> + '_>) {
+fn elapsed(task: &Actor, future: &mut Timed<'_>) {
     let error = task.ready(future).expect_err("its time is over");
     assert!(error.is_elapsed(), "{error}");
 }
 
 fn r9_robbed_and_then_out_of_time<P: ManualTimer>() {
-    Case::<P>::each(|case| {
+    each::<P>(|f| {
         let task = Actor::new();
-        let (mut first, second, guard) = case.robbed(&task);
+        let (mut first, second, guard) = robbed(f, &task);
         task.pending(&mut first);
         P::advance(LIMIT);
         assert_eq!(task.woken(), 1);
         elapsed(&task, &mut first);
-        assert_eq!((case.waiting(), P::armed()), (0, Some(0)));
+        assert_eq!((f.waiting(), P::armed()), (0, Some(0)));
         drop(guard);
         assert_eq!(task.woken(), 0, "who has left is not woken");
         drop((first, second));
@@ -174,33 +79,33 @@ fn r9_robbed_and_then_out_of_time<P: ManualTimer>() {
 }
 
 fn r9_robbed_after_its_deadline<P: ManualTimer>() {
-    Case::<P>::each(|case| {
+    each::<P>(|f| {
         let task = Actor::new();
-        let held = case.hold();
-        let mut first = task.queue(case.timed(LIMIT));
+        let held = f.subject().hold(f.op);
+        let mut first = task.queue(f.timed(LIMIT));
         drop(held);
         task.woken();
         // It was granted in time, and would have had its guard.
         P::advance(2 * LIMIT);
         assert_eq!(task.woken(), 1);
-        let mut second = case.plain();
+        let mut second = f.subject().op(f.op);
         let guard = task.rescue(&mut second);
         elapsed(&task, &mut first);
-        assert_eq!((case.waiting(), P::armed()), (0, Some(0)));
+        assert_eq!((f.waiting(), P::armed()), (0, Some(0)));
         drop(guard);
         drop((first, second));
     });
 }
 
 fn r9_robbed_and_then_granted<P: ManualTimer>() {
-    Case::<P>::each(|case| {
+    each::<P>(|f| {
         let task = Actor::new();
-        let (mut first, second, guard) = case.robbed(&task);
+        let (mut first, second, guard) = robbed(f, &task);
         task.pending(&mut first);
         drop(guard);
         assert_eq!(task.woken(), 1);
         let guard = task.ready(&mut first).expect("granted");
-        assert_eq!((case.waiting(), P::armed()), (0, Some(0)));
+        assert_eq!((f.waiting(), P::armed()), (0, Some(0)));
         P::advance(2 * LIMIT);
         assert_eq!(task.woken(), 0);
         drop(guard);
@@ -209,9 +114,9 @@ fn r9_robbed_and_then_granted<P: ManualTimer>() {
 }
 
 fn r9_robbed_and_granted_again_before_the_deadline_is_seen<P: ManualTimer>() {
-    Case::<P>::each(|case| {
+    each::<P>(|f| {
         let task = Actor::new();
-        let (mut first, second, guard) = case.robbed(&task);
+        let (mut first, second, guard) = robbed(f, &task);
         P::advance(2 * LIMIT);
         drop(guard);
         // T4: granted, however late it is polled.
@@ -221,11 +126,11 @@ fn r9_robbed_and_granted_again_before_the_deadline_is_seen<P: ManualTimer>() {
 }
 
 fn r9_dropped_after_it_was_robbed<P: ManualTimer>() {
-    Case::<P>::each(|case| {
+    each::<P>(|f| {
         let task = Actor::new();
-        let (first, second, guard) = case.robbed(&task);
+        let (first, second, guard) = robbed(f, &task);
         drop(first);
-        assert_eq!((case.waiting(), P::armed()), (0, Some(0)));
+        assert_eq!((f.waiting(), P::armed()), (0, Some(0)));
         drop(guard);
         drop(second);
         assert_eq!(task.kept(), 0);
@@ -233,13 +138,13 @@ fn r9_dropped_after_it_was_robbed<P: ManualTimer>() {
 }
 
 fn r9_a_timed_robber_has_its_guard<P: ManualTimer>() {
-    Case::<P>::each(|case| {
+    each::<P>(|f| {
         let task = Actor::new();
-        let held = case.hold();
-        let mut first = task.queue(case.plain());
+        let held = f.subject().hold(f.op);
+        let mut first = task.queue(f.subject().op(f.op));
         drop(held);
         task.woken();
-        let mut second = case.timed(LIMIT);
+        let mut second = f.timed(LIMIT);
         for _ in 0..SUSPICIONS {
             task.pending(&mut second);
             assert_eq!(task.woken(), 1);
@@ -256,13 +161,13 @@ fn r9_a_timed_robber_has_its_guard<P: ManualTimer>() {
 }
 
 fn r9_a_timed_robber_may_run_out_of_time_before_it_robs<P: ManualTimer>() {
-    Case::<P>::each(|case| {
+    each::<P>(|f| {
         let (task, other) = (Actor::new(), Actor::new());
-        let held = case.hold();
-        let mut first = other.queue(case.plain());
+        let held = f.subject().hold(f.op);
+        let mut first = other.queue(f.subject().op(f.op));
         drop(held);
-        // Another task's is never robbed: so K24's promise to a timed waiter is the error.
-        let mut second = task.queue(case.timed(LIMIT));
+        // Another task's is never robbed: so F24's promise to a timed waiter is the error.
+        let mut second = task.queue(f.timed(LIMIT));
         P::advance(LIMIT);
         assert_eq!(task.woken(), 1);
         elapsed(&task, &mut second);

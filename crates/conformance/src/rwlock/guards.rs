@@ -1,4 +1,4 @@
-//! Conversions of guards (K18): the share stays one, and comes back once.
+//! Conversions of guards (F18): the share stays one, and comes back once.
 
 use super::{Form, assert_free, assert_shut, counts, new_lock};
 use crate::tools::{Platform, Task, panics};
@@ -9,7 +9,7 @@ use fifolock_core::rwlock::{
 };
 use std::sync::Arc;
 
-pub(super) fn k18_read_map_keeps_the_share<P: Platform, F: Form>() {
+pub(super) fn f18_read_map_keeps_the_share<P: Platform, F: Form>() {
     let lock = new_lock::<P>();
     F::try_write(&lock).expect("free").right = 4;
     let other = F::try_read(&lock).expect("free");
@@ -32,7 +32,7 @@ pub(super) fn k18_read_map_keeps_the_share<P: Platform, F: Form>() {
     assert_free(&lock);
 }
 
-pub(super) fn k18_read_try_map_refused_gives_the_guard_back<P: Platform, F: Form>() {
+pub(super) fn f18_read_try_map_refused_gives_the_guard_back<P: Platform, F: Form>() {
     let lock = new_lock::<P>();
     let whole = F::try_map(F::try_read(&lock).expect("free"), |_| None).err().expect("refused");
     assert_eq!(counts(&lock), (1, false, 0, 0));
@@ -44,7 +44,7 @@ pub(super) fn k18_read_try_map_refused_gives_the_guard_back<P: Platform, F: Form
     assert_free(&lock);
 }
 
-pub(super) fn k18_read_map_that_panics_gives_the_share_back_once<P: Platform, F: Form>() {
+pub(super) fn f18_read_map_that_panics_gives_the_share_back_once<P: Platform, F: Form>() {
     let lock = new_lock::<P>();
     let other = F::try_read(&lock).expect("free");
     let guard = || F::try_read(&lock).expect("shared");
@@ -61,7 +61,7 @@ pub(super) fn k18_read_map_that_panics_gives_the_share_back_once<P: Platform, F:
     assert_free(&lock);
 }
 
-pub(super) fn k18_write_map_keeps_the_lock<P: Platform, F: Form>() {
+pub(super) fn f18_write_map_keeps_the_lock<P: Platform, F: Form>() {
     let lock = new_lock::<P>();
     let mut part = F::map_mut(F::try_write(&lock).expect("free"), |data| &mut data.left);
     *part += 1;
@@ -95,7 +95,7 @@ pub(super) fn k18_write_map_keeps_the_lock<P: Platform, F: Form>() {
     assert_free(&lock);
 }
 
-pub(super) fn k18_write_try_map_refused_gives_the_guard_back<P: Platform, F: Form>() {
+pub(super) fn f18_write_try_map_refused_gives_the_guard_back<P: Platform, F: Form>() {
     let lock = new_lock::<P>();
     let whole = F::try_map_mut(F::try_write(&lock).expect("free"), |_| None).err().expect("refused");
     assert_eq!(counts(&lock), (0, true, 0, 0));
@@ -107,7 +107,7 @@ pub(super) fn k18_write_try_map_refused_gives_the_guard_back<P: Platform, F: For
     assert_free(&lock);
 }
 
-pub(super) fn k18_write_map_that_panics_releases_once<P: Platform, F: Form>() {
+pub(super) fn f18_write_map_that_panics_releases_once<P: Platform, F: Form>() {
     let lock = new_lock::<P>();
     // Two writers wait: a second release would let in both.
     let conversions: [fn(F::Write<'_, P>); 4] = [
@@ -127,7 +127,7 @@ pub(super) fn k18_write_map_that_panics_releases_once<P: Platform, F: Form>() {
     }
 }
 
-pub(super) fn k18_downgrade_keeps_the_value<P: Platform, F: Form>() {
+pub(super) fn f18_downgrade_keeps_the_value<P: Platform, F: Form>() {
     let lock = new_lock::<P>();
     let mut guard = F::try_write(&lock).expect("free");
     guard.left = 6;
@@ -142,7 +142,7 @@ pub(super) fn k18_downgrade_keeps_the_value<P: Platform, F: Form>() {
     assert_free(&lock);
 }
 
-pub(super) fn k18_downgrade_map_admits_waiting_readers<P: Platform, F: Form>() {
+pub(super) fn f18_downgrade_map_admits_waiting_readers<P: Platform, F: Form>() {
     let lock = new_lock::<P>();
     let mut guard = F::try_write(&lock).expect("free");
     guard.right = 2;
@@ -157,7 +157,7 @@ pub(super) fn k18_downgrade_map_admits_waiting_readers<P: Platform, F: Form>() {
     assert_free(&lock);
 }
 
-pub(super) fn k18_downgrade_map_that_panics_releases_once<P: Platform, F: Form>() {
+pub(super) fn f18_downgrade_map_that_panics_releases_once<P: Platform, F: Form>() {
     let lock = new_lock::<P>();
     let guard = F::try_write(&lock).expect("free");
     let mut readers = [Task::queued(F::read(&lock)), Task::queued(F::read(&lock))];
@@ -170,7 +170,7 @@ pub(super) fn k18_downgrade_map_that_panics_releases_once<P: Platform, F: Form>(
     assert_free(&lock);
 }
 
-pub(super) fn k18_try_downgrade_map_admits_waiting_readers<P: Platform, F: Form>() {
+pub(super) fn f18_try_downgrade_map_admits_waiting_readers<P: Platform, F: Form>() {
     let lock = new_lock::<P>();
     let mut guard = F::try_write(&lock).expect("free");
     guard.right = 2;
@@ -187,7 +187,7 @@ pub(super) fn k18_try_downgrade_map_admits_waiting_readers<P: Platform, F: Form>
     assert_free(&lock);
 }
 
-pub(super) fn k18_try_downgrade_map_refused_is_still_for_writing<P: Platform, F: Form>() {
+pub(super) fn f18_try_downgrade_map_refused_is_still_for_writing<P: Platform, F: Form>() {
     let lock = new_lock::<P>();
     let guard = F::try_write(&lock).expect("free");
     let mut reader = Task::queued(F::read(&lock));
@@ -201,7 +201,7 @@ pub(super) fn k18_try_downgrade_map_refused_is_still_for_writing<P: Platform, F:
     assert_free(&lock);
 }
 
-pub(super) fn k18_try_downgrade_map_that_panics_releases_once<P: Platform, F: Form>() {
+pub(super) fn f18_try_downgrade_map_that_panics_releases_once<P: Platform, F: Form>() {
     let lock = new_lock::<P>();
     let guard = F::try_write(&lock).expect("free");
     let (mut first, mut second) = (Task::queued(F::write(&lock)), Task::queued(F::write(&lock)));
@@ -212,7 +212,7 @@ pub(super) fn k18_try_downgrade_map_that_panics_releases_once<P: Platform, F: Fo
     assert_free(&lock);
 }
 
-pub(super) fn k18_mapped_guards_hand_over<P: Platform, F: Form>() {
+pub(super) fn f18_mapped_guards_hand_over<P: Platform, F: Form>() {
     let lock = new_lock::<P>();
     let part = F::map_mut(F::try_write(&lock).expect("free"), |data| &mut data.left);
     let mut writer = Task::queued(F::write(&lock));
@@ -231,7 +231,7 @@ pub(super) fn k18_mapped_guards_hand_over<P: Platform, F: Form>() {
     assert_free(&lock);
 }
 
-pub(super) fn k18_guards_name_their_lock<P: Platform>() {
+pub(super) fn f18_guards_name_their_lock<P: Platform>() {
     let lock = new_lock::<P>();
     let guard = lock.try_write().expect("free");
     assert!(ptr::eq(RwLockWriteGuard::rwlock(&guard), &raw const *lock));

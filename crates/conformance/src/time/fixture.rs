@@ -1,50 +1,19 @@
-//! What the rules of time are told of: every way to wait with a limit, behind one face.
+//! The locks with what limits a wait.
 
 use crate::tools::Task;
 use crate::tools::clock::TestTimer;
+use crate::tools::subject::{Case, Subject};
+pub(crate) use crate::tools::subject::{Form, Guard, Hidden, Op, Outcome};
 use core::fmt::{self, Debug};
-use core::future::{Future, poll_fn};
-use core::pin::Pin;
+use core::future::Future;
+use core::ops::Deref;
 use core::task::Poll;
 use core::time::Duration;
-use fifolock_core::{Mutex, RwLock, TimeoutError};
-use std::sync::Arc;
+use fifolock_core::rwlock::RwLockPolicy::WriterPreferring;
+use fifolock_core::{RwLock, TimeoutError};
 
 pub(crate) const fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
-}
-
-/// A lock operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Lock,
-    LockOwned,
-    Read,
-    ReadOwned,
-    Write,
-    WriteOwned,
-}
-use Kind::{Lock, LockOwned, Read, ReadOwned, Write, WriteOwned};
-
-impl Kind {
-    const ALL: [Self; 6] = [Lock, LockOwned, Read, ReadOwned, Write, WriteOwned];
-
-    fn is_mutex(self) -> bool {
-        matches!(self, Lock | LockOwned)
-    }
-
-    pub(crate) fn is_exclusive(self) -> bool {
-        !matches!(self, Read | ReadOwned)
-    }
-
-    /// What an error calls what was waited for.
-    pub(crate) fn noun(self) -> &'static str {
-        match self {
-            Lock | LockOwned => "mutex",
-            Read | ReadOwned => "read lock",
-            Write | WriteOwned => "write lock",
-        }
-    }
 }
 
 /// How the limit is said.
@@ -57,82 +26,55 @@ pub(crate) enum Limit {
 }
 use Limit::{Deadline, Timeout};
 
-/// A guard of any kind: only its drop matters.
-pub(crate) trait Held: Debug {}
-impl<T: Debug> Held for T {}
-
-pub(crate) type Guard<'a> = Box<dyn Held + 'a>;
-pub(crate) type Outcome<'a> = Result<Guard<'a>, TimeoutError>;
-/// A future whose type is hidden.
-pub(crate) type Hidden<'a, O> = Pin<Box<dyn Future<Output = O> + 'a>>;
 pub(crate) type Waiting<'a> = Task<Hidden<'a, Outcome<'a>>>;
-
-/// The future itself, which stays alive after it was ready, with its guard's type hidden.
-fn hide<'a, F, O, H>(future: F, hide: impl Fn(F::Output) -> H + 'a) -> Hidden<'a, H>
-where
-    F: Future<Output = O> + 'a,
-{
-    let mut future = Box::pin(future);
-    Box::pin(poll_fn(move |cx| future.as_mut().poll(cx).map(&hide)))
-}
-
-fn hide_timed<'a, G, F>(future: F) -> Hidden<'a, Outcome<'a>>
-where
-    G: Held + 'a,
-    F: Future<Output = Result<G, TimeoutError>> + 'a,
-{
-    hide(future, |result| result.map(|guard| Box::new(guard) as Guard<'a>))
-}
-
-fn hide_plain<'a, G, F>(future: F) -> Hidden<'a, Guard<'a>>
-where
-    G: Held + 'a,
-    F: Future<Output = G> + 'a,
-{
-    hide(future, |guard| Box::new(guard) as Guard<'a>)
-}
 
 /// A lock, and the operation that the rule is about.
 pub(crate) struct Fixture<P: TestTimer> {
-    pub(crate) kind: Kind,
+    pub(crate) op: Op,
     pub(crate) limit: Limit,
-    mutex: Arc<Mutex<u32, P>>,
-    pub(crate) rwlock: Arc<RwLock<u32, P>>,
+    subject: Subject<P>,
 }
 
 impl<P: TestTimer> Clone for Fixture<P> {
     /// The same lock.
     fn clone(&self) -> Self {
-        Self { mutex: Arc::clone(&self.mutex), rwlock: Arc::clone(&self.rwlock), ..*self }
+        Self { subject: self.subject.clone(), ..*self }
+    }
+}
+
+impl<P: TestTimer> Deref for Fixture<P> {
+    type Target = Subject<P>;
+
+    fn deref(&self) -> &Subject<P> {
+        &self.subject
     }
 }
 
 impl<P: TestTimer> Fixture<P> {
     /// A fresh lock.
-    #[allow(clippy::arc_with_non_send_sync, reason = "some platforms' locks stay on one thread")]
-    pub(crate) fn new(kind: Kind, limit: Limit) -> Self {
-        Self { kind, limit, mutex: Arc::new(Mutex::new(0)), rwlock: Arc::new(RwLock::new(0)) }
+    pub(crate) fn new(op: Op, form: Form, limit: Limit) -> Self {
+        Self::of(Subject::new(WriterPreferring, RwLock::<u32, P>::MAX_READERS, form), op, limit)
     }
 
-    /// Runs `rule` for every operation that `select` wants, each with a fresh lock and clock.
-    pub(crate) fn each(select: impl Fn(Kind, Limit) -> bool, rule: impl Fn(&Self)) {
-        struct Case(Kind, Limit);
-        impl Drop for Case {
-            fn drop(&mut self) {
-                if std::thread::panicking() {
-                    std::eprintln!("while testing {:?} with {:?}", self.0, self.1);
-                }
-            }
-        }
-        for kind in Kind::ALL {
-            for limit in [Timeout, Deadline] {
-                if select(kind, limit) {
-                    let _case = Case(kind, limit);
-                    P::with(|| rule(&Self::new(kind, limit)));
+    pub(crate) fn of(subject: Subject<P>, op: Op, limit: Limit) -> Self {
+        Self { op, limit, subject }
+    }
+
+    /// Runs `rule` for every operation that `select` wants, in both forms, each with a fresh lock and clock.
+    pub(crate) fn each(select: impl Fn(Op, Limit) -> bool, rule: impl Fn(&Self)) {
+        for op in Op::ALL {
+            for (form, limit) in Self::WAYS {
+                if select(op, limit) {
+                    let _case = Case((op, form, limit));
+                    P::with(|| rule(&Self::new(op, form, limit)));
                 }
             }
         }
     }
+
+    /// The forms with the limits.
+    pub(crate) const WAYS: [(Form, Limit); 4] =
+        [(Form::Borrowed, Timeout), (Form::Borrowed, Deadline), (Form::Owned, Timeout), (Form::Owned, Deadline)];
 
     /// For every operation.
     pub(crate) fn every(rule: impl Fn(&Self)) {
@@ -151,7 +93,7 @@ impl<P: TestTimer> Fixture<P> {
 
     /// For every operation that excludes all others.
     pub(crate) fn every_exclusive(rule: impl Fn(&Self)) {
-        Self::each(|kind, _| kind.is_exclusive(), rule);
+        Self::each(|op, _| op.is_exclusive(), rule);
     }
 
     /// For every operation, with another future as its limit.
@@ -168,66 +110,54 @@ impl<P: TestTimer> Fixture<P> {
     }
 
     pub(crate) fn with_timeout(&self, timeout: Duration) -> Hidden<'_, Outcome<'_>> {
-        let timeout = P::span(timeout);
-        match self.kind {
-            Lock => hide_timed(self.mutex.lock_timeout(timeout)),
-            LockOwned => hide_timed(Arc::clone(&self.mutex).lock_owned_timeout(timeout)),
-            Read => hide_timed(self.rwlock.read_timeout(timeout)),
-            ReadOwned => hide_timed(Arc::clone(&self.rwlock).read_owned_timeout(timeout)),
-            Write => hide_timed(self.rwlock.write_timeout(timeout)),
-            WriteOwned => hide_timed(Arc::clone(&self.rwlock).write_owned_timeout(timeout)),
-        }
+        self.subject.timeout(self.op, P::span(timeout))
     }
 
     pub(crate) fn with_deadline(&self, deadline: P::Instant) -> Hidden<'_, Outcome<'_>> {
-        match self.kind {
-            Lock => hide_timed(self.mutex.lock_deadline(deadline)),
-            LockOwned => hide_timed(Arc::clone(&self.mutex).lock_owned_deadline(deadline)),
-            Read => hide_timed(self.rwlock.read_deadline(deadline)),
-            ReadOwned => hide_timed(Arc::clone(&self.rwlock).read_owned_deadline(deadline)),
-            Write => hide_timed(self.rwlock.write_deadline(deadline)),
-            WriteOwned => hide_timed(Arc::clone(&self.rwlock).write_owned_deadline(deadline)),
-        }
+        self.subject.deadline(self.op, deadline)
     }
 
-    /// `run_exclusive_…` or `run_shared_…`, as the kind is, with a limit, the time being said now.
+    /// `run_exclusive_…` or `run_shared_…` with a limit, the time being said now. Upgradable reads have no such method: their
+    /// guard stands in the block of the caller.
     pub(crate) fn run<'a, F>(&'a self, limit: Duration, f: F) -> Hidden<'a, Result<(), TimeoutError>>
     where
         F: AsyncFnOnce() + 'a,
     {
-        match self.limit {
-            Timeout => {
-                let timeout = P::span(limit);
-                match self.kind {
-                    Lock | LockOwned => Box::pin(self.mutex.run_exclusive_timeout(timeout, async |_| f().await)),
-                    Read | ReadOwned => Box::pin(self.rwlock.run_shared_timeout(timeout, async |_| f().await)),
-                    Write | WriteOwned => Box::pin(self.rwlock.run_exclusive_timeout(timeout, async |_| f().await)),
-                }
-            }
-            Deadline => {
-                let deadline = P::instant_in(limit);
-                match self.kind {
-                    Lock | LockOwned => Box::pin(self.mutex.run_exclusive_deadline(deadline, async |_| f().await)),
-                    Read | ReadOwned => Box::pin(self.rwlock.run_shared_deadline(deadline, async |_| f().await)),
-                    Write | WriteOwned => Box::pin(self.rwlock.run_exclusive_deadline(deadline, async |_| f().await)),
-                }
-            }
+        let (mutex, rwlock) = (&self.mutex, &self.rwlock);
+        if self.limit == Deadline {
+            let deadline = P::instant_in(limit);
+            return match self.op {
+                Op::Lock => Box::pin(mutex.run_exclusive_deadline(deadline, async |_| f().await)),
+                Op::Read => Box::pin(rwlock.run_shared_deadline(deadline, async |_| f().await)),
+                Op::Write => Box::pin(rwlock.run_exclusive_deadline(deadline, async |_| f().await)),
+                Op::Upgradable => self.run_guarded(self.with_deadline(deadline), f),
+            };
         }
+        let timeout = P::span(limit);
+        match self.op {
+            Op::Lock => Box::pin(mutex.run_exclusive_timeout(timeout, async |_| f().await)),
+            Op::Read => Box::pin(rwlock.run_shared_timeout(timeout, async |_| f().await)),
+            Op::Write => Box::pin(rwlock.run_exclusive_timeout(timeout, async |_| f().await)),
+            Op::Upgradable => self.run_guarded(self.with_timeout(limit), f),
+        }
+    }
+
+    #[allow(clippy::unused_self, reason = "it gives the lifetime")]
+    fn run_guarded<'a, E: 'a>(
+        &'a self,
+        acquire: Hidden<'a, Result<Guard<'a>, E>>,
+        f: impl AsyncFnOnce() + 'a,
+    ) -> Hidden<'a, Result<(), E>> {
+        Box::pin(async move {
+            let _guard = acquire.await?;
+            f().await;
+            Ok(())
+        })
     }
 
     /// The operation until another future is ready.
     pub(crate) fn until<'a, F: Future + 'a>(&'a self, other: F) -> Hidden<'a, Result<Guard<'a>, F::Output>> {
-        fn guard<'a, G: Held + 'a, E>(result: Result<G, E>) -> Result<Guard<'a>, E> {
-            result.map(|guard| Box::new(guard) as Guard<'a>)
-        }
-        match self.kind {
-            Lock => hide(self.mutex.lock_until(other), guard),
-            LockOwned => hide(Arc::clone(&self.mutex).lock_owned_until(other), guard),
-            Read => hide(self.rwlock.read_until(other), guard),
-            ReadOwned => hide(Arc::clone(&self.rwlock).read_owned_until(other), guard),
-            Write => hide(self.rwlock.write_until(other), guard),
-            WriteOwned => hide(Arc::clone(&self.rwlock).write_owned_until(other), guard),
-        }
+        self.subject.until(self.op, other)
     }
 
     /// `run_exclusive_until` or `run_shared_until`, as the kind is.
@@ -236,10 +166,11 @@ impl<P: TestTimer> Fixture<P> {
         E: Future + 'a,
         F: AsyncFnOnce() + 'a,
     {
-        match self.kind {
-            Lock | LockOwned => Box::pin(self.mutex.run_exclusive_until(other, async |_| f().await)),
-            Read | ReadOwned => Box::pin(self.rwlock.run_shared_until(other, async |_| f().await)),
-            Write | WriteOwned => Box::pin(self.rwlock.run_exclusive_until(other, async |_| f().await)),
+        match self.op {
+            Op::Lock => Box::pin(self.mutex.run_exclusive_until(other, async |_| f().await)),
+            Op::Read => Box::pin(self.rwlock.run_shared_until(other, async |_| f().await)),
+            Op::Write => Box::pin(self.rwlock.run_exclusive_until(other, async |_| f().await)),
+            Op::Upgradable => self.run_guarded(self.until(other), f),
         }
     }
 
@@ -249,9 +180,19 @@ impl<P: TestTimer> Fixture<P> {
         queued::<P, _, _>(|| self.timed(limit))
     }
 
+    /// The locks, without the operation.
+    pub(crate) fn subject(&self) -> &Subject<P> {
+        &self.subject
+    }
+
+    /// The operation that excludes all others.
+    fn exclusive(&self) -> Op {
+        if self.op == Op::Lock { Op::Lock } else { Op::Write }
+    }
+
     /// The untimed exclusive operation on the same lock.
-    pub(crate) fn plain(&self) -> Hidden<'_, Guard<'_>> {
-        if self.kind.is_mutex() { hide_plain(self.mutex.lock()) } else { hide_plain(self.rwlock.write()) }
+    pub(crate) fn plain(&self) -> Hidden<'static> {
+        self.subject.owned(self.exclusive())
     }
 
     /// Holds the lock, so that every operation has to wait.
@@ -261,25 +202,12 @@ impl<P: TestTimer> Fixture<P> {
     }
 
     pub(crate) fn try_hold(&self) -> Option<Guard<'static>> {
-        if self.kind.is_mutex() {
-            Some(Box::new(Arc::clone(&self.mutex).try_lock_owned().ok()?))
-        } else {
-            Some(Box::new(Arc::clone(&self.rwlock).try_write_owned().ok()?))
-        }
+        self.subject.attempt_owned(self.exclusive())
     }
 
     /// Owners and waiters of the lock.
     pub(crate) fn state(&self) -> State {
-        if self.kind.is_mutex() {
-            let state = self.mutex.state();
-            State { owners: usize::from(state.locked), waiters: state.queued }
-        } else {
-            let state = self.rwlock.state();
-            State {
-                owners: state.readers + usize::from(state.writer),
-                waiters: state.waiting_readers + state.waiting_writers,
-            }
-        }
+        State { owners: self.inside(), waiters: self.waiting() }
     }
 
     /// Asserts that nobody holds or waits, and that the lock can be taken.

@@ -7,6 +7,7 @@ mod hook;
 mod panics;
 mod platform;
 mod random;
+pub mod subject;
 mod task;
 mod waker;
 

@@ -1,9 +1,9 @@
 //! Upgrades with a limit, on the manual clock: one that ends without the lock has its share still (U7, with T1 to T5, W5
 //! and K3).
 
-use crate::rescue::fixture::{Case, POLICIES};
 use crate::rules;
 use crate::tools::clock::{ManualTimer, Use, forbid_clock, on_next};
+use crate::tools::subject::{Case, POLICIES};
 use crate::tools::{Hooks, Slot, Task, hook, panics};
 use core::future::{Future, poll_fn};
 use core::ops::DerefMut;
@@ -14,7 +14,7 @@ use fifolock_core::rwlock::{OwnedRwLockUpgradableReadGuard, RwLockUpgradableRead
 use fifolock_core::{RwLock, TimeoutError, UpgradeError};
 use std::sync::Arc;
 
-rules! { ($) upgrade_limited_rules in upgrade_limited where ManualTimer:
+rules! { ($) upgrade_limited_rules in upgradable::limited where ManualTimer:
     u7_alone_it_is_granted_at_once,
     u7_what_ends_without_the_lock_is_a_reader_still,
     u7_it_lets_in_whom_only_it_kept_out,

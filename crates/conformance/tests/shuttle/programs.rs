@@ -144,7 +144,7 @@ fn mutex<P: World>() {
     assert_eq!(mutex.try_lock().expect("free").turns.load(Ordering::Relaxed), turns);
 }
 
-/// K08, M5, M6: timeouts, cancellations, tries.
+/// F08, M5, M6: timeouts, cancellations, tries.
 #[test]
 fn shuttle_mutex() {
     explore::<OnStd>(mutex::<OnStd>);

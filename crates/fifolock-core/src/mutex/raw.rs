@@ -214,7 +214,8 @@ impl<R: RawLock> Rescuing for &RawMutex<R> {
 
     #[inline(always)]
     fn may_be_unclaimed(self) -> bool {
-        self.raw.peek().is_none_or(|word| !word.is_held() || !word.granted().is_null())
+        // Somebody waits, so the mutex is held.
+        self.raw.peek().is_none_or(|word| !word.granted().is_null())
     }
 
     #[inline(always)]

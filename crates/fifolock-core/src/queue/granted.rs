@@ -9,6 +9,8 @@ use super::{Node, Others, Ring};
 /// | 0 | always set, so that 0 is no number |
 /// | 1 to 5 | in how many waits a theft has turned out to be wrong, up to 31 |
 /// | 6 to 31 | counts the grants; wraps |
+///
+/// A number of a grant keeps the low bits of its moment. They only grow, so numbers stay in the order of their grants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Grants(u32);
 
@@ -24,7 +26,7 @@ impl Grants {
     /// The number of the newest grant.
     #[inline(always)]
     pub(crate) fn newest(self) -> u32 {
-        self.0 & !Self::DOUBT
+        self.0
     }
 
     /// The number of the next grant.
@@ -44,7 +46,13 @@ impl Grants {
     /// The newest grant has this number now.
     #[inline(always)]
     pub(super) fn advance_to(&mut self, number: u32) {
-        self.0 = self.0 & Self::DOUBT | number;
+        self.0 = number;
+    }
+
+    /// Whether nobody was granted anything after the grant with that number.
+    #[inline(always)]
+    pub(super) fn is_newest(self, number: u32) -> bool {
+        (self.0 ^ number) & !Self::DOUBT == 0
     }
 
     /// A theft has turned out to be wrong, for the first time in a wait.

@@ -106,7 +106,7 @@ impl Waiter {
         let role = unsafe { self.role() };
         // SAFETY: I2, I6: it was queued.
         let at_the_theft = unsafe { self.numbers() }.since;
-        if role.level() == 0 && at_the_theft == grants.newest() {
+        if role.level() == 0 && grants.is_newest(at_the_theft) {
             grants.doubt();
         }
         // SAFETY: I2: as the caller promises.

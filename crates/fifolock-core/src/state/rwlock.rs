@@ -507,5 +507,4 @@ impl<C: BorrowMut<Counts>> RwState<C> {
 }
 
 #[cfg(test)]
-#[path = "rwlock_tests.rs"]
 mod tests;

@@ -17,7 +17,7 @@ fn mutex() -> Arc<Mutex> {
     Arc::new(Mutex::new(Data::new()))
 }
 
-/// K20, M3, K7: a waiter is never missed by the fast release.
+/// F20, M3, K7: a waiter is never missed by the fast release.
 #[test]
 fn loom_m3_release_against_first_poll() {
     model(|| {
@@ -52,7 +52,7 @@ fn loom_m3_three_lockers_each_get_their_turn() {
     });
 }
 
-/// M6, K01: whether the dropped waiter had been granted or not, the next one gets the mutex.
+/// M6, F01: whether the dropped waiter had been granted or not, the next one gets the mutex.
 #[test]
 fn loom_m6_release_against_cancel_of_the_granted() {
     model(|| {
@@ -105,7 +105,7 @@ impl Timer for Over {
     }
 }
 
-/// T4, K08: one outcome, and in the case of an error the next waiter has the mutex.
+/// T4, F08: one outcome, and in the case of an error the next waiter has the mutex.
 #[test]
 fn loom_t4_release_against_timeout() {
     model(|| {

@@ -124,89 +124,89 @@ pairs! { RwLock:
     fn loom_r5_timeout_of_a_write_against_rescue: [Behind(Read)], Expire(Write), Rescue(Write, Read);
     fn loom_r5_drop_of_a_write_against_rescue: [Behind(Read)], Drop(Write), Rescue(Write, Read);
 
-    fn loom_k20_first_read_against_first_write: [], First(Read), First(Write);
-    fn loom_k20_first_read_against_drop: [Held(Read)], First(Read), Drop(Write);
-    fn loom_k20_first_read_against_release_of_a_read: [], First(Read), Release(Read);
-    fn loom_k20_first_read_against_release_of_an_upgradable_read: [], First(Read), Release(Upgradable);
-    fn loom_k20_first_read_against_release_of_a_write: [], First(Read), Release(Write);
-    fn loom_k20_first_read_against_downgrade: [], First(Read), Convert(Write, To::Read);
-    fn loom_k20_first_read_against_downgrade_to_upgradable: [], First(Read), Convert(Write, To::Upgradable);
-    fn loom_k20_first_read_against_downgrade_of_an_upgradable_read: [], First(Read), Convert(Upgradable, To::Read);
-    fn loom_k20_first_upgradable_read_against_second_poll:
+    fn loom_f20_first_read_against_first_write: [], First(Read), First(Write);
+    fn loom_f20_first_read_against_drop: [Held(Read)], First(Read), Drop(Write);
+    fn loom_f20_first_read_against_release_of_a_read: [], First(Read), Release(Read);
+    fn loom_f20_first_read_against_release_of_an_upgradable_read: [], First(Read), Release(Upgradable);
+    fn loom_f20_first_read_against_release_of_a_write: [], First(Read), Release(Write);
+    fn loom_f20_first_read_against_downgrade: [], First(Read), Convert(Write, To::Read);
+    fn loom_f20_first_read_against_downgrade_to_upgradable: [], First(Read), Convert(Write, To::Upgradable);
+    fn loom_f20_first_read_against_downgrade_of_an_upgradable_read: [], First(Read), Convert(Upgradable, To::Read);
+    fn loom_f20_first_upgradable_read_against_second_poll:
         [Held(Read), Behind(Read)], First(Upgradable), AnotherWaker(Write);
-    fn loom_k20_first_upgradable_read_against_claim: [], First(Upgradable), Claim(Write);
-    fn loom_k20_first_upgradable_read_against_drop: [Held(Read), Behind(Read)], First(Upgradable), Drop(Write);
-    fn loom_k20_first_upgradable_read_against_drop_of_the_granted: [], First(Upgradable), DropGranted(Write);
-    fn loom_k20_first_upgradable_read_against_release_of_a_read: [], First(Upgradable), Release(Read);
-    fn loom_k20_first_upgradable_read_against_try: [], First(Upgradable), Try(Write);
-    fn loom_k20_first_upgradable_read_against_timeout: [Held(Read), Behind(Read)], First(Upgradable), Expire(Write);
-    fn loom_k20_first_upgradable_read_against_downgrade: [], First(Upgradable), Convert(Write, To::Read);
-    fn loom_k20_first_upgradable_read_against_drop_of_the_upgrade: [Held(Read)], First(Upgradable), DropUpgrade;
-    fn loom_k20_first_upgradable_read_against_try_upgrade: [], First(Upgradable), Convert(Upgradable, To::Write);
-    fn loom_k20_first_upgradable_read_against_rescue: [], First(Upgradable), Rescue(Write, Write);
-    fn loom_k20_first_upgradable_read_against_look: [], First(Upgradable), Look;
-    fn loom_k20_first_write_against_release_of_a_read: [], First(Write), Release(Read);
-    fn loom_k20_first_write_against_downgrade: [], First(Write), Convert(Write, To::Read);
-    fn loom_k20_first_write_against_downgrade_of_an_upgradable_read: [], First(Write), Convert(Upgradable, To::Read);
-    fn loom_k20_first_write_against_look: [], First(Write), Look;
-    fn loom_k20_two_second_polls: [Held(Read)], AnotherWaker(Write), AnotherWaker(Write);
-    fn loom_k20_second_poll_against_drop_of_the_granted: [Behind(Write)], AnotherWaker(Read), DropGranted(Write);
-    fn loom_k20_second_poll_against_release_of_an_upgradable_read:
+    fn loom_f20_first_upgradable_read_against_claim: [], First(Upgradable), Claim(Write);
+    fn loom_f20_first_upgradable_read_against_drop: [Held(Read), Behind(Read)], First(Upgradable), Drop(Write);
+    fn loom_f20_first_upgradable_read_against_drop_of_the_granted: [], First(Upgradable), DropGranted(Write);
+    fn loom_f20_first_upgradable_read_against_release_of_a_read: [], First(Upgradable), Release(Read);
+    fn loom_f20_first_upgradable_read_against_try: [], First(Upgradable), Try(Write);
+    fn loom_f20_first_upgradable_read_against_timeout: [Held(Read), Behind(Read)], First(Upgradable), Expire(Write);
+    fn loom_f20_first_upgradable_read_against_downgrade: [], First(Upgradable), Convert(Write, To::Read);
+    fn loom_f20_first_upgradable_read_against_drop_of_the_upgrade: [Held(Read)], First(Upgradable), DropUpgrade;
+    fn loom_f20_first_upgradable_read_against_try_upgrade: [], First(Upgradable), Convert(Upgradable, To::Write);
+    fn loom_f20_first_upgradable_read_against_rescue: [], First(Upgradable), Rescue(Write, Write);
+    fn loom_f20_first_upgradable_read_against_look: [], First(Upgradable), Look;
+    fn loom_f20_first_write_against_release_of_a_read: [], First(Write), Release(Read);
+    fn loom_f20_first_write_against_downgrade: [], First(Write), Convert(Write, To::Read);
+    fn loom_f20_first_write_against_downgrade_of_an_upgradable_read: [], First(Write), Convert(Upgradable, To::Read);
+    fn loom_f20_first_write_against_look: [], First(Write), Look;
+    fn loom_f20_two_second_polls: [Held(Read)], AnotherWaker(Write), AnotherWaker(Write);
+    fn loom_f20_second_poll_against_drop_of_the_granted: [Behind(Write)], AnotherWaker(Read), DropGranted(Write);
+    fn loom_f20_second_poll_against_release_of_an_upgradable_read:
         [Held(Read), Behind(Read)], AnotherWaker(Write), Release(Upgradable);
-    fn loom_k20_second_poll_against_try: [Held(Read), Behind(Read)], AnotherWaker(Write), Try(Read);
-    fn loom_k20_second_poll_against_timeout: [Held(Read)], AnotherWaker(Write), Expire(Write);
-    fn loom_k20_second_poll_against_downgrade_to_upgradable: [], AnotherWaker(Read), Convert(Write, To::Upgradable);
-    fn loom_k20_second_poll_against_downgrade_of_an_upgradable_read:
+    fn loom_f20_second_poll_against_try: [Held(Read), Behind(Read)], AnotherWaker(Write), Try(Read);
+    fn loom_f20_second_poll_against_timeout: [Held(Read)], AnotherWaker(Write), Expire(Write);
+    fn loom_f20_second_poll_against_downgrade_to_upgradable: [], AnotherWaker(Read), Convert(Write, To::Upgradable);
+    fn loom_f20_second_poll_against_downgrade_of_an_upgradable_read:
         [Held(Read), Behind(Read)], AnotherWaker(Write), Convert(Upgradable, To::Read);
-    fn loom_k20_second_poll_against_drop_of_the_upgrade: [Held(Read), Behind(Read)], AnotherWaker(Write), DropUpgrade;
-    fn loom_k20_second_poll_against_try_upgrade:
+    fn loom_f20_second_poll_against_drop_of_the_upgrade: [Held(Read), Behind(Read)], AnotherWaker(Write), DropUpgrade;
+    fn loom_f20_second_poll_against_try_upgrade:
         [Held(Read), Behind(Read)], AnotherWaker(Write), Convert(Upgradable, To::Write);
-    fn loom_k20_second_poll_against_rescue: [Behind(Write)], AnotherWaker(Read), Rescue(Write, Write);
-    fn loom_k20_second_poll_against_look: [Held(Read), Behind(Read)], AnotherWaker(Write), Look;
-    fn loom_k20_claim_against_release_of_a_read: [Behind(Write)], Claim(Read), Release(Read);
-    fn loom_k20_claim_against_release_of_an_upgradable_read: [Behind(Write)], Claim(Read), Release(Upgradable);
-    fn loom_k20_claim_against_downgrade_of_an_upgradable_read:
+    fn loom_f20_second_poll_against_rescue: [Behind(Write)], AnotherWaker(Read), Rescue(Write, Write);
+    fn loom_f20_second_poll_against_look: [Held(Read), Behind(Read)], AnotherWaker(Write), Look;
+    fn loom_f20_claim_against_release_of_a_read: [Behind(Write)], Claim(Read), Release(Read);
+    fn loom_f20_claim_against_release_of_an_upgradable_read: [Behind(Write)], Claim(Read), Release(Upgradable);
+    fn loom_f20_claim_against_downgrade_of_an_upgradable_read:
         [Behind(Write)], Claim(Read), Convert(Upgradable, To::Read);
-    fn loom_k20_claim_against_upgrade: [Behind(Write)], Claim(Read), Upgrade;
-    fn loom_k20_claim_against_drop_of_the_upgrade: [Behind(Write)], Claim(Read), DropUpgrade;
-    fn loom_k20_claim_against_try_upgrade: [Behind(Write)], Claim(Read), Convert(Upgradable, To::Write);
-    fn loom_k20_claim_against_rescue: [], Claim(Read), Rescue(Write, Read);
-    fn loom_k20_drop_against_release_of_an_upgradable_read:
+    fn loom_f20_claim_against_upgrade: [Behind(Write)], Claim(Read), Upgrade;
+    fn loom_f20_claim_against_drop_of_the_upgrade: [Behind(Write)], Claim(Read), DropUpgrade;
+    fn loom_f20_claim_against_try_upgrade: [Behind(Write)], Claim(Read), Convert(Upgradable, To::Write);
+    fn loom_f20_claim_against_rescue: [], Claim(Read), Rescue(Write, Read);
+    fn loom_f20_drop_against_release_of_an_upgradable_read:
         [Held(Read), Behind(Read)], Drop(Write), Release(Upgradable);
-    fn loom_k20_drop_against_look: [Held(Read), Behind(Read)], Drop(Write), Look;
-    fn loom_k20_drop_of_the_granted_against_release_of_a_read: [Behind(Write)], DropGranted(Read), Release(Read);
-    fn loom_k20_drop_of_the_granted_against_release_of_an_upgradable_read:
+    fn loom_f20_drop_against_look: [Held(Read), Behind(Read)], Drop(Write), Look;
+    fn loom_f20_drop_of_the_granted_against_release_of_a_read: [Behind(Write)], DropGranted(Read), Release(Read);
+    fn loom_f20_drop_of_the_granted_against_release_of_an_upgradable_read:
         [Behind(Write)], DropGranted(Read), Release(Upgradable);
-    fn loom_k20_drop_of_the_granted_against_downgrade_of_an_upgradable_read:
+    fn loom_f20_drop_of_the_granted_against_downgrade_of_an_upgradable_read:
         [Behind(Write)], DropGranted(Read), Convert(Upgradable, To::Read);
-    fn loom_k20_drop_of_the_granted_against_upgrade: [Behind(Write)], DropGranted(Read), Upgrade;
-    fn loom_k20_drop_of_the_granted_against_drop_of_the_upgrade: [Behind(Write)], DropGranted(Read), DropUpgrade;
-    fn loom_k20_drop_of_the_granted_against_try_upgrade:
+    fn loom_f20_drop_of_the_granted_against_upgrade: [Behind(Write)], DropGranted(Read), Upgrade;
+    fn loom_f20_drop_of_the_granted_against_drop_of_the_upgrade: [Behind(Write)], DropGranted(Read), DropUpgrade;
+    fn loom_f20_drop_of_the_granted_against_try_upgrade:
         [Behind(Write)], DropGranted(Read), Convert(Upgradable, To::Write);
-    fn loom_k20_drop_of_the_granted_against_rescue: [], DropGranted(Read), Rescue(Write, Read);
-    fn loom_k20_drop_of_the_granted_against_look: [], DropGranted(Write), Look;
-    fn loom_k20_release_of_a_read_against_rescue: [Behind(Write)], Release(Read), Rescue(Write, Read);
-    fn loom_k20_release_of_an_upgradable_read_against_try: [], Release(Upgradable), Try(Read);
-    fn loom_k20_release_of_an_upgradable_read_against_timeout:
+    fn loom_f20_drop_of_the_granted_against_rescue: [], DropGranted(Read), Rescue(Write, Read);
+    fn loom_f20_drop_of_the_granted_against_look: [], DropGranted(Write), Look;
+    fn loom_f20_release_of_a_read_against_rescue: [Behind(Write)], Release(Read), Rescue(Write, Read);
+    fn loom_f20_release_of_an_upgradable_read_against_try: [], Release(Upgradable), Try(Read);
+    fn loom_f20_release_of_an_upgradable_read_against_timeout:
         [Held(Read), Behind(Read)], Release(Upgradable), Expire(Write);
-    fn loom_k20_release_of_an_upgradable_read_against_rescue: [Behind(Write)], Release(Upgradable), Rescue(Write, Read);
-    fn loom_k20_release_of_an_upgradable_read_against_look: [], Release(Upgradable), Look;
-    fn loom_k20_release_of_a_write_against_look: [], Release(Write), Look;
-    fn loom_k20_try_against_timeout: [Held(Read), Behind(Read)], Try(Read), Expire(Write);
-    fn loom_k20_try_against_look: [], Try(Write), Look;
+    fn loom_f20_release_of_an_upgradable_read_against_rescue: [Behind(Write)], Release(Upgradable), Rescue(Write, Read);
+    fn loom_f20_release_of_an_upgradable_read_against_look: [], Release(Upgradable), Look;
+    fn loom_f20_release_of_a_write_against_look: [], Release(Write), Look;
+    fn loom_f20_try_against_timeout: [Held(Read), Behind(Read)], Try(Read), Expire(Write);
+    fn loom_f20_try_against_look: [], Try(Write), Look;
     fn loom_u1_try_upgradable_against_a_look: [], Try(Upgradable), Look;
-    fn loom_k20_timeout_against_look: [Held(Read), Behind(Read)], Expire(Write), Look;
-    fn loom_k20_downgrade_against_look: [], Convert(Write, To::Read), Look;
-    fn loom_k20_downgrade_to_upgradable_against_look: [], Convert(Write, To::Upgradable), Look;
-    fn loom_k20_downgrade_of_an_upgradable_read_against_rescue:
+    fn loom_f20_timeout_against_look: [Held(Read), Behind(Read)], Expire(Write), Look;
+    fn loom_f20_downgrade_against_look: [], Convert(Write, To::Read), Look;
+    fn loom_f20_downgrade_to_upgradable_against_look: [], Convert(Write, To::Upgradable), Look;
+    fn loom_f20_downgrade_of_an_upgradable_read_against_rescue:
         [Behind(Write)], Convert(Upgradable, To::Read), Rescue(Write, Read);
-    fn loom_k20_downgrade_of_an_upgradable_read_against_look: [], Convert(Upgradable, To::Read), Look;
-    fn loom_k20_upgrade_against_rescue: [Behind(Write)], Upgrade, Rescue(Write, Read);
-    fn loom_k20_upgrade_against_look: [], Upgrade, Look;
-    fn loom_k20_drop_of_the_upgrade_against_rescue: [Behind(Write)], DropUpgrade, Rescue(Write, Read);
-    fn loom_k20_drop_of_the_upgrade_against_look: [Held(Read)], DropUpgrade, Look;
-    fn loom_k20_try_upgrade_against_rescue: [Behind(Write)], Convert(Upgradable, To::Write), Rescue(Write, Read);
-    fn loom_k20_try_upgrade_against_look: [], Convert(Upgradable, To::Write), Look;
-    fn loom_k20_two_rescues: [], Rescue(Write, Read), Rescue(Write, Read);
-    fn loom_k20_rescue_against_look: [], Rescue(Write, Write), Look;
+    fn loom_f20_downgrade_of_an_upgradable_read_against_look: [], Convert(Upgradable, To::Read), Look;
+    fn loom_f20_upgrade_against_rescue: [Behind(Write)], Upgrade, Rescue(Write, Read);
+    fn loom_f20_upgrade_against_look: [], Upgrade, Look;
+    fn loom_f20_drop_of_the_upgrade_against_rescue: [Behind(Write)], DropUpgrade, Rescue(Write, Read);
+    fn loom_f20_drop_of_the_upgrade_against_look: [Held(Read)], DropUpgrade, Look;
+    fn loom_f20_try_upgrade_against_rescue: [Behind(Write)], Convert(Upgradable, To::Write), Rescue(Write, Read);
+    fn loom_f20_try_upgrade_against_look: [], Convert(Upgradable, To::Write), Look;
+    fn loom_f20_two_rescues: [], Rescue(Write, Read), Rescue(Write, Read);
+    fn loom_f20_rescue_against_look: [], Rescue(Write, Write), Look;
 }

@@ -675,3 +675,31 @@ fn every_short_sequence_agrees_without_merging_states() {
         }
     }
 }
+
+/// In every state the end of a write lets in all waiting readers that there is room for, and grants no second writer
+/// before them.
+#[test]
+fn p5_the_bound_holds_in_every_state() {
+    let mut turns = 0;
+    explore_all(PhaseFair, 6, |pair| {
+        let readers = pair.machine.readers.len() as u32;
+        for step in [Step::Release(Write, Name::Somebody), Step::Downgrade(Read), Step::Downgrade(Upgradable)] {
+            let may = match pair.model.owner {
+                Owner::Nobody => false,
+                Owner::Granted(..) => matches!(step, Step::Release(..)),
+                Owner::Claimed(_) => true,
+            };
+            if !may {
+                continue;
+            }
+            let mut next = pair.clone();
+            next.take(step);
+            let room = pair.machine.state.terms.max_readers() - u32::from(!matches!(step, Step::Release(..)));
+            let state = next.machine.state;
+            assert_eq!(state.counts.waiting_readers, readers.saturating_sub(room), "{step:?} of {pair:?}");
+            assert!(!(readers > 0 && room > 0 && state.writer), "{step:?} of {pair:?}");
+            turns += 1;
+        }
+    });
+    assert!(turns > if cfg!(miri) { 20 } else { 100 }, "there were only {turns}");
+}
