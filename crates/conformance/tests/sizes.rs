@@ -87,6 +87,8 @@ fn timed_futures_of_tokio() {
     use locks::Tokio;
     const {
         let plain = size_of::<Lock<'static, u8, Tokio>>();
+        // README.md has this number.
+        assert!(cfg!(not(target_pointer_width = "64")) || size_of::<locks::LockTimeout<'static, u8>>() == 184);
         assert!(timed::<Tokio, locks::LockTimeout<'static, u8>>(plain));
         assert!(timed::<Tokio, locks::LockDeadline<'static, u8>>(plain));
         assert!(timed::<Tokio, locks::LockOwnedTimeout<u8>>(plain));

@@ -1,18 +1,26 @@
 //! fifolock's locks with timeouts, for programs that still run on async-std.
 //!
+//! This is `fifolock::async_std`, by the feature `async-std` of the crate `fifolock`.
+//!
 //! **Legacy:** async-std is discontinued (RUSTSEC-2025-0052); new programs use smol, and `fifolock-smol`. This crate
 //! depends on async-io, which is async-std's own timer, and not on async-std, so that an audit stays clean.
 //!
-//! Durations and instants are `std`'s. A duration past the clock's end waits for ever.
+//! Durations and instants are `std`'s. A duration past the clock's end waits without an end.
 //!
 //! A task that does nothing but take free locks never gives way: async-std's executor has no budget to ask. `blocking_lock` and its
 //! like block any thread, also one that runs async code.
 //!
+//! A panic under a guard releases the lock and poisons nothing. A lock future panics if it is polled after it was ready.
+//!
+//! The versions of async-io are 2.0 and newer. The crate that this adapter uses is
+//! [`fifolock::async_std::async_io`](async_io).
+//!
 //! # Examples
 //!
 //! ```
+//! # mod fifolock { pub use fifolock_async_std as async_std; }
+//! use fifolock::async_std::Mutex;
 //! use std::time::Duration;
-//! use fifolock_async_std::Mutex;
 //!
 //! # async_std::task::block_on(async {
 //! let mutex = Mutex::new(1);
@@ -28,6 +36,9 @@
 #![forbid(unsafe_code)]
 
 extern crate std;
+
+#[doc(no_inline)]
+pub use async_io;
 
 use async_io::Timer as Sleep;
 use core::time::Duration;

@@ -32,7 +32,7 @@
 //! | `spin` | `platform::Spin`, on targets with compare-and-swap |
 //! | `diagnostics` | `diagnose` on the locks: who holds them, and who waits. Locks are larger and slower |
 //!
-//! No feature changes what another part does.
+//! A feature changes no behaviour of the others. `diagnostics` changes sizes and costs.
 
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -1,22 +1,60 @@
-//! fifolock's locks with timeouts through embassy-time, over embassy-sync's raw mutexes.
+//! fifolock's locks for embassy: over embassy-sync's raw mutexes, with timeouts through embassy-time.
 //!
-//! `Mutex<M, T>` and `RwLock<M, T>` have embassy-sync's parameters and method names: a firmware changes one `use` line.
-//! Durations and instants are embassy-time's. The final binary chooses the time driver and the implementation of critical
-//! sections.
+//! This is `fifolock::embassy`, by the feature `embassy` of the crate `fifolock`, which most users want. Firmware turns off the
+//! default features, which need `std`:
+//!
+//! ```toml
+//! fifolock = { version = "0.1", default-features = false, features = ["embassy"] }
+//! ```
+//!
+//! `Mutex<M, T>` has embassy-sync's parameters and method names, so that its own locks change their `use` line. Durations and
+//! instants are embassy-time's. The final binary chooses the time driver and the implementation of critical sections.
+//!
+//! # Examples
+//!
+//! ```
+//! # mod fifolock { pub use fifolock_embassy as embassy; }
+//! use embassy_sync::blocking_mutex::raw::CriticalSectionRawMutex;
+//! use embassy_time::Duration;
+//! use fifolock::embassy::{Mutex, RwLock, TimeoutError};
+//!
+//! static BUS: Mutex<CriticalSectionRawMutex, [u8; 4]> = Mutex::new([0; 4]);
+//! static CALIBRATION: RwLock<CriticalSectionRawMutex, i32> = RwLock::new(0);
+//!
+//! async fn transfer() -> Result<u8, TimeoutError> {
+//!     let offset = *CALIBRATION.read().await;
+//!     // A sensor that holds the bus must not stop the task that feeds the watchdog.
+//!     let mut bus = BUS.lock_timeout(Duration::from_millis(5)).await?;
+//!     bus[0] = bus[0].saturating_add_signed(offset as i8);
+//!     Ok(bus[0])
+//! }
+//! # let _ = transfer;
+//! ```
+//!
+//! # Raw mutexes
 //!
 //! | `M` | use it |
 //! |---|---|
 //! | `CriticalSectionRawMutex` | between executors of any priority, and from interrupt handlers |
 //! | `ThreadModeRawMutex` | in thread mode of one core. [Used from elsewhere it panics](#panics) |
 //! | `NoopRawMutex` | inside one executor |
-//!
-//! A task that does nothing but take free locks never gives way, as with embassy-sync's: embassy's executors have no budget
-//! to ask. The `blocking_…` methods are there on hosts alone, and block any thread.
+//! | a generic `M: RawMutex` | in a driver that leaves the choice to its user |
 //!
 //! # Differences from embassy-sync
 //!
-//! - Waiters are served in the order in which they came, and a waiting writer stops new readers.
+//! - Waiters are served in the order of their arrival, a release hands the lock over, and a waiting writer stops new readers.
+//!   embassy-sync's `Mutex` wakes one waiter at most, and lets all others race.
+//! - Any number of tasks may wait. embassy-sync's `Mutex` keeps the waker of one, and two tasks that wait wake each other in turn.
+//! - Timed forms, owned guards (feature `alloc`), upgradable reads, `run_exclusive` and `diagnose` come on top.
+//! - `lock`, `read` and `write` are functions that return named futures, such as [`Lock`].
 //! - A `RwLock` is `Sync` only if its data is `Sync`: readers share it.
+//! - The types are others. A driver that asks for embassy-sync's own `Mutex`, such as a shared bus of embassy-embedded-hal, can't
+//!   be given one of these.
+//! - As with embassy-sync's, a panic under a guard poisons nothing, and a task that does nothing but take free locks never gives
+//!   way: embassy's executors have no budget to ask.
+//!
+//! Each line that differs stands in
+//! [the guide for those who come from embassy-sync](https://github.com/fifolock/fifolock/blob/main/docs/MIGRATION.md#from-embassy-sync).
 //!
 //! # Panics
 //!
@@ -27,27 +65,32 @@
 //! panics there, and so does the drop of a guard, which leaves the lock locked: all as with embassy-sync's. A future that
 //! stands in the queue and is dropped there *aborts* the program, since its memory would stay in the queue.
 //!
-//! A duration past the end of the clock waits for ever (`embassy_time::Timer::after` would panic).
+//! A lock future panics if it is polled after it was ready. A duration past the end of the clock waits without an end
+//! (`embassy_time::Timer::after` would panic).
 //!
-//! # Examples
+//! # Tests on a host
 //!
+//! A test program needs a time driver and, if its futures run on an executor other than embassy's, a timer queue that takes any
+//! waker: embassy-time's features `std` (or `mock-driver`) and `generic-queue-8`, and critical-section's feature `std`. The
+//! `blocking_…` methods are there on hosts alone, by fifolock's feature `std`, and block any thread.
+//!
+//! ```toml
+//! [dev-dependencies]
+//! critical-section = { version = "1.2", features = ["std"] }
+//! embassy-time = { version = "0.5", features = ["std", "generic-queue-8"] }
 //! ```
-//! use embassy_sync::blocking_mutex::raw::CriticalSectionRawMutex;
-//! use fifolock_embassy::Mutex;
 //!
-//! static BUS: Mutex<CriticalSectionRawMutex, [u8; 4]> = Mutex::new([0; 4]);
+//! # Versions
 //!
-//! async fn transfer() -> Result<(), fifolock_embassy::TimeoutError> {
-//!     let mut bus = BUS.lock_timeout(embassy_time::Duration::from_millis(5)).await?;
-//!     bus[0] = 1;
-//!     Ok(())
-//! }
-//! # let _ = transfer;
-//! ```
+//! embassy-sync 0.7 and 0.8, embassy-time 0.4 and 0.5. The crates that this adapter uses are
+//! [`fifolock::embassy::embassy_sync`](embassy_sync) and [`fifolock::embassy::embassy_time`](embassy_time).
 
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg), doc(auto_cfg = false))]
 #![deny(unsafe_code)]
+
+#[doc(no_inline)]
+pub use {embassy_sync, embassy_time};
 
 use core::marker::PhantomData;
 use core::num::NonZeroU64;

@@ -1,16 +1,24 @@
 //! fifolock's locks with timeouts through smol's timer, which is async-io's.
 //!
-//! Durations and instants are `std`'s. A duration past the clock's end waits for ever. async-io drives its timers on a
+//! This is `fifolock::smol`, by the feature `smol` of the crate `fifolock`.
+//!
+//! Durations and instants are `std`'s. A duration past the clock's end waits without an end. async-io drives its timers on a
 //! thread of its own where no executor does, so nothing here panics outside of one.
 //!
 //! A task that does nothing but take free locks never gives way: smol's executors have no budget to ask. `blocking_lock` and its
 //! like block any thread, also one that runs async code.
 //!
+//! A panic under a guard releases the lock and poisons nothing. A lock future panics if it is polled after it was ready.
+//!
+//! The versions of async-io are 2.0 and newer. The crate that this adapter uses is
+//! [`fifolock::smol::async_io`](async_io).
+//!
 //! # Examples
 //!
 //! ```
+//! # mod fifolock { pub use fifolock_smol as smol; }
+//! use fifolock::smol::Mutex;
 //! use std::time::Duration;
-//! use fifolock_smol::Mutex;
 //!
 //! # smol::block_on(async {
 //! let mutex = Mutex::new(1);
@@ -26,6 +34,9 @@
 #![forbid(unsafe_code)]
 
 extern crate std;
+
+#[doc(no_inline)]
+pub use async_io;
 
 use async_io::Timer as Sleep;
 use core::time::Duration;

@@ -1,16 +1,17 @@
 //! The locks with the behaviour of `tokio::sync` throughout.
 //!
-//! `use tokio::sync::{Mutex, RwLock}` can become `use fifolock_tokio::drop_in::{Mutex, RwLock}`: a `RwLock` made by `new`,
+//! `use tokio::sync::{Mutex, RwLock}` can become `use fifolock::tokio::drop_in::{Mutex, RwLock}`: a `RwLock` made by `new`,
 //! `with_max_readers`, `default` or `from` serves readers and writers in the order of arrival
 //! ([`TaskFair`](RwLockPolicy::TaskFair)). In all else they are the locks of [the crate](crate).
 //!
 //! A lock of one kind can be used as the other, with the policy that it was made with:
 //!
 //! ```
-//! use fifolock_tokio::{RwLockPolicy, Tokio, drop_in};
+//! # mod fifolock { pub use fifolock_tokio as tokio; }
+//! use fifolock::tokio::{RwLock, RwLockPolicy, Tokio, drop_in};
 //!
 //! let lock = drop_in::RwLock::new(1);
-//! let same: &fifolock_tokio::RwLock<_> = lock.on::<Tokio>();
+//! let same: &RwLock<_> = lock.on::<Tokio>();
 //! assert_eq!(same.policy(), RwLockPolicy::TaskFair);
 //! ```
 

@@ -1,9 +1,66 @@
-//! fifolock's locks with timeouts through tokio's timer.
+//! fifolock's locks for tokio: with timeouts through tokio's timer, and with tokio's budget.
 //!
-//! The names are those of `tokio::sync`, so that `use tokio::sync::{Mutex, RwLock}` can become
-//! `use fifolock_tokio::{Mutex, RwLock}`. A `RwLock` prefers writers then; with the locks of [`drop_in`] it serves in the
-//! order of arrival, as tokio's does. On top come `lock_timeout`, `lock_deadline` and their like, in tokio's [`Duration`] and
-//! [`Instant`]: they honour a paused clock.
+//! This is `fifolock::tokio`, by the feature `tokio` of the crate `fifolock`, which most users want.
+//!
+//! The names are those of `tokio::sync`: `use tokio::sync::{Mutex, RwLock}` can become
+//! `use fifolock::tokio::{Mutex, RwLock}`. On top come `lock_timeout`, `lock_deadline` and their like, in tokio's [`Duration`]
+//! and [`Instant`]: they honour a paused clock.
+//!
+//! # Examples
+//!
+//! ```
+//! # mod fifolock { pub use fifolock_tokio as tokio; }
+//! use fifolock::tokio::{Mutex, TimeoutError};
+//! use std::sync::Arc;
+//! use std::time::Duration;
+//!
+//! # fn main() -> Result<(), TimeoutError> {
+//! # #[tokio::main(flavor = "current_thread", start_paused = true)]
+//! # async fn program() -> Result<(), TimeoutError> {
+//! let connection = Arc::new(Mutex::new(Vec::new()));
+//!
+//! // A guard that a spawned task takes along is owned.
+//! let mut guard = connection.clone().lock_owned().await;
+//! let task = tokio::spawn(async move {
+//!     tokio::time::sleep(Duration::from_millis(10)).await;
+//!     guard.push("from the task");
+//! });
+//!
+//! // Better an error than a request that hangs behind a slow one.
+//! let error = connection.lock_timeout(Duration::from_millis(5)).await.unwrap_err();
+//! assert_eq!(error.to_string(), "timed out waiting for mutex after 5ms");
+//!
+//! connection.lock_timeout(Duration::from_secs(1)).await?.push("from here");
+//! # task.await.unwrap();
+//! # Ok(())
+//! # }
+//! # program()
+//! # }
+//! ```
+//!
+//! # Differences from `tokio::sync`
+//!
+//! | | `tokio::sync` | here |
+//! |---|---|---|
+//! | order of a `RwLock` | arrival | a waiting writer goes before readers; [`drop_in`] and [`RwLockPolicy::TaskFair`] have tokio's order |
+//! | `lock`, `read`, `write` | `async fn`s | functions that return named futures, such as [`Lock`] |
+//! | [the budget](#budget) | each lock takes a unit | one lock in 128 takes four units |
+//! | a first poll without a budget | queues | neither queues nor tries |
+//! | a task that was granted the lock in a future it no longer polls | waits for itself | is [rescued](fifolock_core::mutex#rescue) |
+//! | `OwnedMappedMutexGuard<T, U>` | `Sync` if `T` is, too | `Sync` if `U` is |
+//! | a panic under a guard | releases the lock; nothing is poisoned | the same |
+//!
+//! Each line that differs stands in
+//! [the guide for those who come from tokio](https://github.com/fifolock/fifolock/blob/main/docs/MIGRATION.md#from-tokio).
+//!
+//! # Panics
+//!
+//! - `blocking_lock` and its like panic in async code, where tokio's own do, with tokio's message and the place of the caller. They
+//!   block the thread in `spawn_blocking`, in `block_in_place` and outside of a runtime. A lock that is free makes no
+//!   difference.
+//! - A timed operation that has to wait panics outside of a runtime whose time driver is enabled, as [`tokio::time::sleep`] does.
+//!   The panic names the place of the `.await`. The lock stays usable.
+//! - A lock future panics if it is polled after it was ready.
 //!
 //! # Budget
 //!
@@ -22,35 +79,9 @@
 //! - Outside of tokio, and inside of [`unconstrained`](tokio::task::coop::unconstrained), there is no budget, and nobody gives
 //!   way.
 //!
-//! # Differences from `tokio::sync`
+//! # Versions
 //!
-//! - A `RwLock` prefers writers; tokio's serves in the order of arrival. [`drop_in`] has that.
-//! - The budget above: it lasts longer. Tokio's own locks queue even without a budget; these don't.
-//! - An `OwnedMappedMutexGuard<T, U>` is `Sync` also where `T` is not.
-//!
-//! # Panics
-//!
-//! `blocking_lock` and its like panic in async code, where tokio's own do, with tokio's message and the place of the caller. They
-//! block the thread in `spawn_blocking`, in `block_in_place` and outside of a runtime. A lock that is free makes no difference.
-//!
-//! A timed operation that has to wait outside of a tokio runtime with its time driver enabled panics, as
-//! [`tokio::time::sleep`] does. The lock stays usable.
-//!
-//! # Examples
-//!
-//! ```
-//! use core::time::Duration;
-//! use fifolock_tokio::Mutex;
-//!
-//! # #[tokio::main(flavor = "current_thread", start_paused = true)]
-//! # async fn main() {
-//! let mutex = Mutex::new(1);
-//! let guard = mutex.lock().await;
-//! let error = mutex.lock_timeout(Duration::from_millis(50)).await.unwrap_err();
-//! assert_eq!(error.to_string(), "timed out waiting for mutex after 50ms");
-//! # drop(guard);
-//! # }
-//! ```
+//! tokio 1.47 and newer. The crate that this adapter uses is [`fifolock::tokio::tokio`](tokio).
 
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg), doc(auto_cfg = false))]
@@ -60,6 +91,9 @@ extern crate std;
 
 mod budget;
 pub mod drop_in;
+
+#[doc(no_inline)]
+pub use tokio;
 
 use core::task::{Context, Poll};
 use core::time::Duration;

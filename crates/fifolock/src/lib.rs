@@ -20,6 +20,17 @@
 //! They are the same locks, over another [raw lock](raw) and, for a runtime, with its [timer](platform::Timer). A lock of
 //! a library can be timed by its user: [`Mutex::on`](fifolock_core::Mutex::on).
 //!
+//! The default feature `std` brings the locks at this level, and the owned and `blocking_…` forms. Firmware turns it off:
+//!
+//! ```toml
+//! fifolock = { version = "0.1", default-features = false, features = ["embassy"] }
+//! ```
+//!
+//! A panic under a guard releases the lock, and nothing is poisoned: the data stays as far as the code had got.
+//!
+//! By default a `RwLock` prefers writers, unlike tokio's, which serves in the order of arrival:
+//! [a policy](rwlock::RwLockPolicy) chooses.
+//!
 //! Import the names that are used, and not `fifolock::*`: the modules `tokio`, `smol`, `async_std`, `spin` and
 //! `critical_section` would hide the crates of the same names, so that `tokio::spawn` is not found any more.
 //!
@@ -93,34 +104,26 @@ pub mod local {
 /// Locks with timeouts through tokio's timer, that give way by tokio's budget.
 #[cfg(feature = "tokio")]
 #[cfg_attr(docsrs, doc(cfg(feature = "tokio")))]
-pub mod tokio {
-    #[doc(inline)]
-    pub use fifolock_tokio::*;
-}
+#[doc(inline)]
+pub use fifolock_tokio as tokio;
 
 /// Locks with timeouts through smol's timer.
 #[cfg(feature = "smol")]
 #[cfg_attr(docsrs, doc(cfg(feature = "smol")))]
-pub mod smol {
-    #[doc(inline)]
-    pub use fifolock_smol::*;
-}
+#[doc(inline)]
+pub use fifolock_smol as smol;
 
 /// Locks with timeouts for programs that still run on async-std. Legacy: async-std is discontinued.
 #[cfg(feature = "async-std")]
 #[cfg_attr(docsrs, doc(cfg(feature = "async-std")))]
-pub mod async_std {
-    #[doc(inline)]
-    pub use fifolock_async_std::*;
-}
+#[doc(inline)]
+pub use fifolock_async_std as async_std;
 
 /// Locks with timeouts through embassy-time, over embassy-sync's raw mutexes.
 #[cfg(feature = "embassy")]
 #[cfg_attr(docsrs, doc(cfg(feature = "embassy")))]
-pub mod embassy {
-    #[doc(inline)]
-    pub use fifolock_embassy::*;
-}
+#[doc(inline)]
+pub use fifolock_embassy as embassy;
 
 /// The example of the registry's page.
 #[cfg(all(doctest, feature = "tokio"))]
