@@ -12,6 +12,9 @@ use crate::lint::is_published;
 /// Up to 512 builds a crate; beyond it the combinations need grouping.
 const FEATURES_MAX: usize = 9;
 
+/// Features that only add an `impl`, so that it is enough to see each alone, and beside all others.
+const APART: &[&str] = &["defmt"];
+
 type Features<'a> = BTreeMap<&'a str, Vec<&'a str>>;
 
 pub(crate) fn run(cx: &Context, _args: &[String]) -> Result<Outcome> {
@@ -58,14 +61,18 @@ pub(crate) fn declared(package: &Value) -> Features<'_> {
 /// All sets of features that differ in what they turn on, the empty one first.
 /// `Err` is the number of features, if that is more than [`FEATURES_MAX`].
 fn combinations<'a>(features: &Features<'a>) -> core::result::Result<Vec<Vec<&'a str>>, usize> {
-    if features.len() > FEATURES_MAX {
-        return Err(features.len());
+    let (apart, combined): (Vec<&str>, Vec<&str>) = features.keys().copied().partition(|name| APART.contains(name));
+    if combined.len() > FEATURES_MAX {
+        return Err(combined.len());
     }
+    let powerset = (0..1_usize << combined.len()).map(|bits| {
+        let chosen = combined.iter().enumerate().filter(|(index, _)| bits >> index & 1 == 1);
+        chosen.map(|(_, name)| *name).collect::<Vec<&str>>()
+    });
     let mut seen = BTreeSet::new();
     let mut sets = Vec::new();
-    for bits in 0..1_usize << features.len() {
-        let chosen: Vec<&str> =
-            features.keys().enumerate().filter(|(index, _)| bits >> index & 1 == 1).map(|(_, name)| *name).collect();
+    let alone = apart.iter().map(|name| vec![*name]);
+    for chosen in powerset.chain(alone).chain([features.keys().copied().collect()]) {
         if seen.insert(closure(&chosen, features)) {
             sets.push(chosen);
         }
@@ -121,6 +128,14 @@ mod tests {
         let package = json!({ "features": {} });
         let sets = combinations(&declared(&package)).unwrap();
         assert_eq!(sets, [Vec::<&str>::new()]);
+    }
+
+    #[test]
+    fn what_only_adds_is_built_alone_and_with_all() {
+        let package = json!({ "features": { "alloc": [], "defmt": [], "spin": [] } });
+        let sets = combinations(&declared(&package)).unwrap();
+        assert_eq!(sets.len(), 6);
+        assert_eq!(sets[4..], [vec!["defmt"], vec!["alloc", "defmt", "spin"]]);
     }
 
     #[test]

@@ -43,10 +43,10 @@ impl fmt::Display for LockKind {
 /// It is kept as it was given: chips without a divider need a kilobyte of code to make a [`Duration`] of ticks, which
 /// only those programs that look at it should carry.
 #[derive(Clone, Copy)]
-pub struct Limit(Units);
+pub struct Limit(pub(crate) Units);
 
 #[derive(Clone, Copy)]
-enum Units {
+pub(crate) enum Units {
     Seconds { whole: u64, nanos: u32 },
     Ticks { count: u64, hz: NonZeroU32 },
 }

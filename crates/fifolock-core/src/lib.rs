@@ -30,6 +30,7 @@
 //! | `alloc` | the owned (`Arc`) forms, on targets with compare-and-swap |
 //! | `critical-section` | `platform::CriticalSection`; enables no implementation |
 //! | `spin` | `platform::Spin`, on targets with compare-and-swap |
+//! | `defmt` | `defmt::Format` for errors and states |
 //! | `diagnostics` | `diagnose` on the locks: who holds them, and who waits. Locks are larger and slower |
 //!
 //! A feature changes no behaviour of the others. `diagnostics` changes sizes and costs.
@@ -51,6 +52,8 @@ mod diagnostics;
 #[cfg_attr(docsrs, doc(cfg(feature = "diagnostics")))]
 pub mod diagnostics;
 pub mod error;
+#[cfg(feature = "defmt")]
+mod log_format;
 pub mod mutex;
 mod permit;
 pub mod platform;
