@@ -22,6 +22,7 @@ mod sanitize;
 mod semver;
 mod shuttle;
 mod suites;
+mod table;
 mod tokio_tests;
 mod verification;
 mod verify;
@@ -81,6 +82,7 @@ const COMMANDS: &[Command] = &[
     Command::new("clippy", "clippy, warnings are errors", lint::clippy),
     Command::new("docs", "documentation, also as docs.rs builds it: no broken link, no false label", docs::run),
     Command::new("api", "the public API is the recorded one; --bless records", api::run).with_args(),
+    Command::new("table", "every method of other locks has its row in docs/API-TABLE.md", table::run),
     Command::new("semver", "the public API breaks nobody since the last release", semver::run),
     Command::new("features", "every combination of features", features::run),
     Command::new("nostd", "no std, no compare-and-swap", nostd::run),
