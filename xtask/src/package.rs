@@ -50,6 +50,7 @@ pub(crate) fn run(cx: &Context, _args: &[String]) -> Result<Outcome> {
         ));
     }
     let target = cx.target.join("package-tests");
+    told_of_the_feature(sh, folder.path(), &target)?;
     for (name, path) in unpacked {
         let _in_package = sh.push_dir(path);
         for features in [None, Some("--all-features")] {
@@ -62,6 +63,25 @@ pub(crate) fn run(cx: &Context, _args: &[String]) -> Result<Outcome> {
         }
     }
     Ok(Outcome::Passed)
+}
+
+/// A user who forgets a feature is told which: the compiler knows it from the `cfg` of the module.
+fn told_of_the_feature(sh: &Shell, folder: &Path, target: &Path) -> Result<()> {
+    const EXPECTED: &str = "the item is gated behind the `tokio` feature";
+    let user = folder.join("user");
+    let manifest = "[package]\nname = \"user\"\nedition = \"2024\"\n[dependencies]\nfifolock = \"0\"\n";
+    sh.write_file(user.join("Cargo.toml"), manifest).or_tell(HERE)?;
+    sh.write_file(user.join("src/lib.rs"), "pub use fifolock::tokio::Mutex;\n").or_tell(HERE)?;
+    let _in_user = sh.push_dir(&user);
+    let output = cmd!(sh, "cargo check --quiet --target-dir {target}").ignore_status().output().or_tell(HERE)?;
+    let told = String::from_utf8_lossy(&output.stderr);
+    if output.status.success() || !told.contains(EXPECTED) {
+        return Err(Failure::new(
+            &format!("a program that lacks the feature `tokio` is not told so, but:\n{told}"),
+            "a module must stand behind a `cfg` of its feature, by its own name",
+        ));
+    }
+    Ok(())
 }
 
 /// What is wrong with the files of a package, a line each.

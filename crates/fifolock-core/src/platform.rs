@@ -9,6 +9,11 @@ use core::task::{Context, Poll};
 use core::time;
 
 /// Where a lock is used: chooses its raw lock. A marker type, never made.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no platform of a lock",
+    note = "use the locks of a module of `fifolock`, which has chosen the platform, such as `fifolock::tokio::Mutex<T>`",
+    note = "on embassy the raw mutex comes first: `fifolock::embassy::Mutex<CriticalSectionRawMutex, T>`"
+)]
 pub trait Platform {
     /// The raw lock of this platform's locks.
     type Raw: RawLock;

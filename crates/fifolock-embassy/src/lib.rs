@@ -104,6 +104,8 @@ use fifolock_core::raw::{CellLock, Exclusion, Refusal};
 #[derive(Debug)]
 pub struct Embassy<M>(PhantomData<M>);
 
+// A mistaken `M` is told by the words of `Platform`: `RawMutex` alone doesn't say that `M` comes first.
+#[diagnostic::do_not_recommend]
 impl<M: RawMutex> Platform for Embassy<M> {
     type Raw = CellLock<Excluding<M>>;
 }

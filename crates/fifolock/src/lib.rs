@@ -39,6 +39,21 @@
 //! How they work stands in the modules [`mutex`] and [`rwlock`]: states, hand-off, cancellation, memory ordering, limits,
 //! disadvantages.
 //!
+//! # Usual mistakes
+//!
+//! | mistake | what tells of it | instead |
+//! |---|---|---|
+//! | `lock_timeout` on a lock without a timer | the compiler: the platform has no timer | a runtime's module, or `lock.on::<fifolock::tokio::Tokio>()` |
+//! | a timeout of zero | [`TimeoutError::InvalidTimeout`] | `try_lock` |
+//! | `Mutex<T, M>` on embassy | the compiler: the raw mutex comes first | `Mutex<M, T>` |
+//! | an `Rc` in a spawned task's lock | the compiler: the lock is not `Send` | an `Arc`, or a task of this thread |
+//! | a borrowed guard in a spawned task | the compiler: the lock does not live long enough | `lock_owned` on an `Arc` |
+//! | a lock future that is polled after it was ready | a panic | a new future for each wait |
+//! | no `.await` | the compiler: a lock future does nothing until it is polled | `.await` |
+//! | a timed wait outside of its runtime | a panic at the `.await`: there is no reactor running | a runtime with its time driver |
+//! | a module without its feature | the compiler: the item is gated behind the feature | the feature in `Cargo.toml` |
+//! | a task that locks twice | `diagnose`, which names the call that holds the lock and the one that waits; or a timeout | one guard, passed on |
+//!
 //! # Examples
 //!
 //! ```

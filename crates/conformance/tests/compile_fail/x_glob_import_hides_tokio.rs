@@ -1,0 +1,9 @@
+//! The facade's modules have the names of the runtimes' crates, so names are imported one by one.
+
+use fifolock::*;
+
+fn main() {
+    let mutex = Mutex::new(1);
+    drop(mutex);
+    tokio::spawn(async {});
+}
