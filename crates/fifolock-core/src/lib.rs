@@ -310,6 +310,86 @@ macro_rules! __adapter_owned_timer {
     ([$($param:ident),*] $platform:ty) => {};
 }
 
+/// The names of the facade and of tokio's clock, for the examples: a reader copies them into a program that depends on
+/// `fifolock`. A sleep of this `tokio` is over at once.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __facade {
+    () => {
+        #[allow(dead_code, unused_imports, missing_debug_implementations)]
+        mod fifolock {
+            pub use $crate::{mutex, platform, rwlock};
+            $crate::__facade_std!();
+
+            pub mod local {
+                $crate::adapter!([] $crate::platform::Local);
+            }
+
+            pub mod tokio {
+                use core::time::Duration;
+                use std::time::Instant;
+
+                pub enum Tokio {}
+
+                impl $crate::platform::Platform for Tokio {
+                    type Raw = <super::Plain as $crate::platform::Platform>::Raw;
+                }
+
+                impl $crate::platform::Timer for Tokio {
+                    type Duration = Duration;
+                    type Instant = Instant;
+                    type Sleep = core::future::Ready<()>;
+
+                    fn sleep(_: Duration) -> Option<Self::Sleep> {
+                        Some(core::future::ready(()))
+                    }
+
+                    fn sleep_until(_: Instant) -> Option<Self::Sleep> {
+                        Some(core::future::ready(()))
+                    }
+
+                    fn now() -> Instant {
+                        Instant::now()
+                    }
+
+                    fn to_core(duration: Duration) -> Duration {
+                        duration
+                    }
+                }
+
+                $crate::adapter!([] Tokio, Timer);
+            }
+        }
+        #[allow(dead_code, unused_imports)]
+        mod tokio {
+            pub mod time {
+                pub use core::time::Duration;
+                pub use std::time::Instant;
+            }
+        }
+    };
+}
+
+#[cfg(feature = "std")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __facade_std {
+    () => {
+        type Plain = $crate::platform::Std;
+        $crate::adapter!([] $crate::platform::Std);
+    };
+}
+
+#[cfg(not(feature = "std"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __facade_std {
+    () => {
+        type Plain = $crate::platform::Local;
+        pub use $crate::{TimeoutError, TryLockError, UpgradeError};
+    };
+}
+
 /// The example of the registry's page.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
