@@ -163,9 +163,10 @@ pub type LockUntil<'a, T, P, F> = Until<Locking<&'a Mutex<T, P>>, F>;
 ///
 /// ```
 /// # futures_lite::future::block_on(async {
-/// use fifolock_core::{Mutex, platform::Local};
+/// # fifolock_core::__facade!();
+/// use fifolock::local::Mutex;
 ///
-/// let mutex = Mutex::<_, Local>::new(vec![1]);
+/// let mutex = Mutex::new(vec![1]);
 /// mutex.lock().await.push(2);
 /// assert_eq!(*mutex.lock().await, [1, 2]);
 /// # });
@@ -189,6 +190,18 @@ unsafe impl<T: ?Sized + Send, P: Platform> Sync for Mutex<T, P> where P::Raw: Sy
 impl<T, P: Platform> Mutex<T, P> {
     const_fn! {
         /// A free mutex.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # #[cfg(feature = "std")] {
+        /// # fifolock_core::__facade!();
+        /// use fifolock::Mutex;
+        ///
+        /// static COUNT: Mutex<u32> = Mutex::new(0);
+        /// assert_eq!(*COUNT.try_lock().unwrap(), 0);
+        /// # }
+        /// ```
         #[must_use]
         pub const fn new(value: T) -> Self {
             Self { inner: Inner { raw: RawMutex::new(), data: UnsafeCell::new(value) } }
@@ -197,6 +210,18 @@ impl<T, P: Platform> Mutex<T, P> {
 
     const_fn! {
         /// As [`new`](Self::new): tokio's name for it.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # #[cfg(feature = "std")] {
+        /// # fifolock_core::__facade!();
+        /// use fifolock::Mutex;
+        ///
+        /// static COUNT: Mutex<u32> = Mutex::const_new(0);
+        /// assert_eq!(*COUNT.try_lock().unwrap(), 0);
+        /// # }
+        /// ```
         #[must_use]
         pub const fn const_new(value: T) -> Self {
             Self::new(value)
@@ -204,6 +229,20 @@ impl<T, P: Platform> Mutex<T, P> {
     }
 
     /// The value, without the mutex. Nobody can hold it: this has it by value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::Mutex;
+    ///
+    /// # futures_lite::future::block_on(async {
+    /// let results = Mutex::new(vec![1]);
+    /// results.lock().await.push(2);
+    /// // All tasks are done: the lock has no more to do.
+    /// assert_eq!(results.into_inner(), [1, 2]);
+    /// # });
+    /// ```
     pub fn into_inner(self) -> T {
         self.inner.data.into_inner()
     }
@@ -216,6 +255,18 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     }
 
     /// The data, without locking: the borrow is the proof that nobody holds the mutex.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::Mutex;
+    ///
+    /// let mut settings = Mutex::new(1);
+    /// // Before the tasks start there is nobody to wait for.
+    /// *settings.get_mut() = 2;
+    /// assert_eq!(settings.into_inner(), 2);
+    /// ```
     pub fn get_mut(&mut self) -> &mut T {
         self.inner.data.get_mut()
     }
@@ -240,8 +291,10 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     ///
     /// ```
     /// # futures_lite::future::block_on(async {
-    /// # use fifolock_core::{Mutex, platform::Local};
-    /// let mutex = Mutex::<_, Local>::new(1);
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::Mutex;
+    ///
+    /// let mutex = Mutex::new(1);
     /// let mut guard = mutex.lock().await;
     /// *guard += 1;
     /// drop(guard);
@@ -263,12 +316,14 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     /// # Examples
     ///
     /// ```
-    /// # use fifolock_core::{Mutex, platform::Local};
-    /// let mutex = Mutex::<_, Local>::new(1);
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::Mutex;
+    ///
+    /// let mutex = Mutex::new(1);
     /// let guard = mutex.try_lock()?;
     /// assert!(mutex.try_lock().is_err());
     /// # drop(guard);
-    /// # Ok::<(), fifolock_core::TryLockError>(())
+    /// # Ok::<(), fifolock::local::TryLockError>(())
     /// ```
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
@@ -297,8 +352,10 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     ///
     /// ```
     /// # futures_lite::future::block_on(async {
-    /// # use fifolock_core::{Mutex, platform::Local};
-    /// let mutex = Mutex::<_, Local>::new(1);
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::Mutex;
+    ///
+    /// let mutex = Mutex::new(1);
     /// let guard = mutex.lock().await;
     /// let shutdown = async { "shutting down" };
     /// assert_eq!(mutex.lock_until(shutdown).await.err(), Some("shutting down"));
@@ -330,6 +387,28 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     /// # Panics
     ///
     /// Where the runtime's timer does: tokio's, outside of a runtime.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::tokio::{Mutex, TimeoutError};
+    /// use tokio::time::Duration;
+    ///
+    /// # futures_lite::future::block_on(async {
+    /// let backend = Mutex::new(0);
+    /// // A request gives up before its client does.
+    /// async fn call(backend: &Mutex<u32>) -> Result<u32, TimeoutError> {
+    ///     let mut calls = backend.lock_timeout(Duration::from_millis(50)).await?;
+    ///     *calls += 1;
+    ///     Ok(*calls)
+    /// }
+    /// assert_eq!(call(&backend).await, Ok(1));
+    /// let held = backend.lock().await;
+    /// assert!(call(&backend).await.unwrap_err().is_elapsed());
+    /// # drop(held);
+    /// # });
+    /// ```
     #[doc(alias("try_lock_for", "with_timeout"))]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
@@ -359,6 +438,25 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     /// # Panics
     ///
     /// Where the runtime's timer does: tokio's, outside of a runtime.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::tokio::{Mutex, TimeoutError};
+    /// use tokio::time::{Duration, Instant};
+    ///
+    /// # futures_lite::future::block_on(async {
+    /// // One budget for both waits.
+    /// async fn sum(a: &Mutex<u32>, b: &Mutex<u32>, deadline: Instant) -> Result<u32, TimeoutError> {
+    ///     let a = a.lock_deadline(deadline).await?;
+    ///     let b = b.lock_deadline(deadline).await?;
+    ///     Ok(*a + *b)
+    /// }
+    /// let (a, b) = (Mutex::new(1), Mutex::new(2));
+    /// assert_eq!(sum(&a, &b, Instant::now() + Duration::from_millis(50)).await, Ok(3));
+    /// # });
+    /// ```
     #[doc(alias("try_lock_until", "with_deadline"))]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
@@ -384,8 +482,10 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     ///
     /// ```
     /// # futures_lite::future::block_on(async {
-    /// # use fifolock_core::{Mutex, platform::Local};
-    /// let mutex = Mutex::<_, Local>::new(1);
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::Mutex;
+    ///
+    /// let mutex = Mutex::new(1);
     /// let before = mutex.run_exclusive(async |value| core::mem::replace(value, 2)).await;
     /// assert_eq!((before, mutex.into_inner()), (1, 2));
     /// # });
@@ -412,6 +512,21 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     /// # Panics
     ///
     /// As [`lock_timeout`](Self::lock_timeout).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::tokio::Mutex;
+    /// use tokio::time::Duration;
+    ///
+    /// # futures_lite::future::block_on(async {
+    /// let connection = Mutex::new(Vec::new());
+    /// // The wait is limited; what is sent is sent whole.
+    /// let sent = connection.run_exclusive_timeout(Duration::from_millis(50), async |bytes| bytes.extend([1, 2])).await;
+    /// assert!(sent.is_ok());
+    /// # });
+    /// ```
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn run_exclusive_timeout<F, O>(
         &self,
@@ -443,8 +558,10 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     /// # Examples
     ///
     /// ```
-    /// # use fifolock_core::{Mutex, TimeoutError, platform::Timer};
-    /// async fn both<P: Timer>(first: &Mutex<u32, P>, second: &Mutex<u32, P>, by: P::Instant) -> Result<u32, TimeoutError> {
+    /// # fifolock_core::__facade!();
+    /// use fifolock::tokio::{Mutex, TimeoutError};
+    /// use tokio::time::Instant;
+    /// async fn both(first: &Mutex<u32>, second: &Mutex<u32>, by: Instant) -> Result<u32, TimeoutError> {
     ///     let read = first.run_exclusive_deadline(by, async |value| *value).await?;
     ///     second.run_exclusive_deadline(by, async |value| *value + read).await
     /// }
@@ -477,8 +594,10 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     ///
     /// ```
     /// # futures_lite::future::block_on(async {
-    /// # use fifolock_core::{Mutex, platform::Local};
-    /// let lock = Mutex::<_, Local>::new(1);
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::Mutex;
+    ///
+    /// let lock = Mutex::new(1);
     /// let held = lock.lock().await;
     /// let shutdown = async { "shutting down" };
     /// assert_eq!(lock.run_exclusive_until(shutdown, async |value| *value).await, Err("shutting down"));
@@ -506,6 +625,22 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     /// # Panics
     ///
     /// If the platform says that this thread must not be blocked: [`Platform::before_blocking`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::Mutex;
+    /// use std::{sync::Arc, thread};
+    ///
+    /// let log = Arc::new(Mutex::new(Vec::new()));
+    /// let thread = thread::spawn({
+    ///     let log = Arc::clone(&log);
+    ///     move || log.blocking_lock().push("from a thread")
+    /// });
+    /// thread.join().unwrap();
+    /// assert_eq!(log.blocking_lock().len(), 1);
+    /// ```
     #[doc(alias = "lock_blocking")]
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
@@ -535,10 +670,11 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     ///
     /// ```
     /// # #[cfg(feature = "std")] {
-    /// # use fifolock_core::{Mutex, platform::Std};
+    /// # fifolock_core::__facade!();
+    /// use fifolock::Mutex;
     /// use std::time::Duration;
     ///
-    /// let mutex = Mutex::<_, Std>::new(1);
+    /// let mutex = Mutex::new(1);
     /// let held = mutex.blocking_lock();
     /// let error = mutex.blocking_lock_timeout(Duration::from_millis(5)).unwrap_err();
     /// assert_eq!(error.to_string(), "timed out waiting for mutex after 5ms");
@@ -554,16 +690,63 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     }
 
     /// Whether somebody holds the mutex, or has been granted it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::Mutex;
+    ///
+    /// let mutex = Mutex::new(0);
+    /// let guard = mutex.try_lock()?;
+    /// // For a log or a test. To take the lock if it is free, call `try_lock`.
+    /// assert!(mutex.is_locked());
+    /// # drop(guard);
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     pub fn is_locked(&self) -> bool {
         self.raw().is_locked()
     }
 
     /// How many wait. One that has been granted the mutex does not; one that timed out or was dropped neither.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::Mutex;
+    /// use core::pin::pin;
+    ///
+    /// # futures_lite::future::block_on(async {
+    /// let mutex = Mutex::new(0);
+    /// let guard = mutex.lock().await;
+    /// let mut waits = pin!(mutex.lock());
+    /// # assert!(futures_lite::future::poll_once(&mut waits).await.is_none());
+    /// // Too long a queue is a reason to refuse more work.
+    /// assert_eq!(mutex.queued(), 1);
+    /// # drop(guard);
+    /// # });
+    /// ```
     pub fn queued(&self) -> usize {
         self.state().queued
     }
 
     /// A consistent snapshot. Taking it changes nothing and wakes nobody.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::Mutex;
+    ///
+    /// let mutex = Mutex::new(0);
+    /// let guard = mutex.try_lock()?;
+    /// let state = mutex.state();
+    /// println!("locked: {}, waiting: {}", state.locked, state.queued);
+    /// assert!(state.locked);
+    /// # drop(guard);
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     pub fn state(&self) -> MutexState {
         let (locked, queued) = self.raw().state();
         MutexState { locked, queued: queued as usize }
@@ -575,14 +758,16 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     /// # Examples
     ///
     /// ```
-    /// # use fifolock_core::{Mutex, platform::Local};
-    /// let lock = Mutex::<_, Local>::new(1);
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::Mutex;
+    ///
+    /// let lock = Mutex::new(1);
     /// let guard = lock.try_lock()?;
     /// let report = lock.diagnose();
     /// assert_eq!(report.holders()[0].location.line() + 1, line!() - 1);
     /// println!("{report}");
     /// # drop(guard);
-    /// # Ok::<(), fifolock_core::TryLockError>(())
+    /// # Ok::<(), fifolock::local::TryLockError>(())
     /// ```
     #[cfg(feature = "diagnostics")]
     #[cfg_attr(docsrs, doc(cfg(feature = "diagnostics")))]
@@ -596,13 +781,12 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     ///
     /// ```
     /// # #[cfg(feature = "std")] {
-    /// use fifolock_core::{Mutex, platform::{Platform, Std}};
+    /// # fifolock_core::__facade!();
+    /// use fifolock::{Mutex, tokio::Tokio};
     ///
-    /// # enum MyRuntime {}
-    /// # impl Platform for MyRuntime { type Raw = <Std as Platform>::Raw; }
-    /// # let library_lock = Mutex::<_, Std>::new(0);
-    /// // With a runtime's platform, `lock_timeout` and the other timed methods are there.
-    /// let timed: &Mutex<_, MyRuntime> = library_lock.on::<MyRuntime>();
+    /// // A library's lock belongs to no runtime. Its user runs on tokio, and limits the wait.
+    /// let library_lock = Mutex::new(0);
+    /// let timed: &fifolock::tokio::Mutex<_> = library_lock.on::<Tokio>();
     /// # let _ = timed;
     /// # }
     /// ```
