@@ -41,9 +41,11 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     ///
     /// ```
     /// # futures_lite::future::block_on(async {
-    /// # use fifolock_core::{Mutex, platform::Local};
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::Mutex;
+    ///
     /// # #[allow(clippy::arc_with_non_send_sync)]
-    /// let mutex = std::sync::Arc::new(Mutex::<_, Local>::new(1));
+    /// let mutex = std::sync::Arc::new(Mutex::new(1));
     /// let mut guard = mutex.clone().lock_owned().await;
     /// *guard += 1;
     /// # });
@@ -60,6 +62,21 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     /// # Errors
     ///
     /// As [`try_lock`](Self::try_lock). This share in the mutex is gone then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::Mutex;
+    /// use std::sync::Arc;
+    ///
+    /// let mutex = Arc::new(Mutex::new(0));
+    /// // The guard keeps the mutex alive, so it can go wherever a value can.
+    /// let guard = mutex.clone().try_lock_owned()?;
+    /// assert!(mutex.clone().try_lock_owned().is_err());
+    /// # drop(guard);
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     #[doc(alias = "try_lock_arc")]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
@@ -80,6 +97,23 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     /// # Panics
     ///
     /// As [`lock_timeout`](Self::lock_timeout).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::tokio::Mutex;
+    /// use std::sync::Arc;
+    /// use tokio::time::Duration;
+    ///
+    /// # futures_lite::future::block_on(async {
+    /// let mutex = Arc::new(Mutex::new(0));
+    /// // For a task that is spawned with the guard in it.
+    /// let mut guard = mutex.clone().lock_owned_timeout(Duration::from_millis(50)).await?;
+    /// *guard += 1;
+    /// # Ok::<(), fifolock::tokio::TimeoutError>(())
+    /// # }).unwrap();
+    /// ```
     #[doc(alias = "try_lock_arc_for")]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
@@ -103,6 +137,23 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     /// # Panics
     ///
     /// As [`lock_deadline`](Self::lock_deadline).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::tokio::Mutex;
+    /// use std::sync::Arc;
+    /// use tokio::time::{Duration, Instant};
+    ///
+    /// # futures_lite::future::block_on(async {
+    /// let mutex = Arc::new(Mutex::new(0));
+    /// let deadline = Instant::now() + Duration::from_millis(50);
+    /// let guard = mutex.clone().lock_owned_deadline(deadline).await?;
+    /// assert_eq!(*guard, 0);
+    /// # Ok::<(), fifolock::tokio::TimeoutError>(())
+    /// # }).unwrap();
+    /// ```
     #[doc(alias = "try_lock_arc_until")]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
@@ -128,9 +179,11 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     ///
     /// ```
     /// # futures_lite::future::block_on(async {
-    /// # use fifolock_core::{Mutex, platform::Local};
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::Mutex;
+    ///
     /// # #[allow(clippy::arc_with_non_send_sync)]
-    /// let lock = std::sync::Arc::new(Mutex::<_, Local>::new(1));
+    /// let lock = std::sync::Arc::new(Mutex::new(1));
     /// let held = lock.lock().await;
     /// let shutdown = async { "shutting down" };
     /// assert_eq!(lock.clone().lock_owned_until(shutdown).await.err(), Some("shutting down"));
@@ -147,6 +200,20 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     /// # Panics
     ///
     /// As [`blocking_lock`](Self::blocking_lock).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::Mutex;
+    /// use std::{sync::Arc, thread};
+    ///
+    /// let mutex = Arc::new(Mutex::new(0));
+    /// let mut guard = mutex.clone().blocking_lock_owned();
+    /// // The thread that releases it need not be the one that locked it.
+    /// thread::spawn(move || *guard += 1).join().unwrap();
+    /// assert_eq!(*mutex.blocking_lock(), 1);
+    /// ```
     #[doc(alias("lock_arc_blocking", "lock_blocking_arc"))]
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
@@ -166,13 +233,12 @@ impl<T: ?Sized, P: Platform> Mutex<T, P> {
     ///
     /// ```
     /// # #[cfg(feature = "std")] {
-    /// use fifolock_core::{Mutex, platform::{Platform, Std}};
+    /// # fifolock_core::__facade!();
+    /// use fifolock::{Mutex, tokio::Tokio};
     /// use std::sync::Arc;
     ///
-    /// # enum MyRuntime {}
-    /// # impl Platform for MyRuntime { type Raw = <Std as Platform>::Raw; }
-    /// let library_lock = Arc::new(Mutex::<_, Std>::new(0));
-    /// let timed: Arc<Mutex<_, MyRuntime>> = library_lock.clone().on_arc::<MyRuntime>();
+    /// let library_lock = Arc::new(Mutex::new(0));
+    /// let timed: Arc<fifolock::tokio::Mutex<_>> = library_lock.clone().on_arc::<Tokio>();
     /// assert_eq!(Arc::strong_count(&library_lock), 2);
     /// # drop(timed);
     /// # }
@@ -218,6 +284,21 @@ pub struct OwnedMutexGuard<T: ?Sized, P: Platform> {
 
 impl<T: ?Sized, P: Platform> OwnedMutexGuard<T, P> {
     /// The mutex that this guard locks.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{Mutex, OwnedMutexGuard};
+    /// use std::sync::Arc;
+    ///
+    /// let guard = Arc::new(Mutex::new(0)).try_lock_owned()?;
+    /// // The guard is what is left of it: the `Arc` comes from there.
+    /// let mutex = Arc::clone(OwnedMutexGuard::mutex(&guard));
+    /// drop(guard);
+    /// assert!(!mutex.is_locked());
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     #[doc(alias = "source")]
     pub fn mutex(this: &Self) -> &Arc<Mutex<T, P>> {
         &this.locked.held().0
@@ -228,6 +309,20 @@ impl<T: ?Sized, P: Platform> OwnedMutexGuard<T, P> {
     /// # Panics
     ///
     /// If `f` does; the mutex is released then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{Mutex, OwnedMutexGuard};
+    /// use std::sync::Arc;
+    ///
+    /// let pair = Arc::new(Mutex::new((1, String::from("a"))));
+    /// let mut name = OwnedMutexGuard::map(pair.clone().try_lock_owned()?, |pair| &mut pair.1);
+    /// name.push('b');
+    /// assert!(pair.is_locked());
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     pub fn map<U: ?Sized, F>(mut this: Self, f: F) -> OwnedMappedMutexGuard<T, U, P>
     where
         F: FnOnce(&mut T) -> &mut U,
@@ -245,6 +340,19 @@ impl<T: ?Sized, P: Platform> OwnedMutexGuard<T, P> {
     /// # Panics
     ///
     /// If `f` does; the mutex is released then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{Mutex, OwnedMutexGuard};
+    /// use std::sync::Arc;
+    ///
+    /// let list = Arc::new(Mutex::new(vec![1]));
+    /// let item = OwnedMutexGuard::try_map(list.try_lock_owned()?, |list| list.get_mut(3));
+    /// assert!(item.is_err(), "there is no such item, and the guard is back");
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     pub fn try_map<U: ?Sized, F>(mut this: Self, f: F) -> Result<OwnedMappedMutexGuard<T, U, P>, Self>
     where
         F: FnOnce(&mut T) -> Option<&mut U>,
@@ -286,6 +394,19 @@ pub struct OwnedMappedMutexGuard<T: ?Sized, U: ?Sized, P: Platform> {
 
 impl<T: ?Sized, U: ?Sized, P: Platform> OwnedMappedMutexGuard<T, U, P> {
     /// The mutex that this guard locks.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{Mutex, OwnedMappedMutexGuard, OwnedMutexGuard};
+    /// use std::sync::Arc;
+    ///
+    /// let pair = Arc::new(Mutex::new((1, 2)));
+    /// let first = OwnedMutexGuard::map(pair.try_lock_owned()?, |pair| &mut pair.0);
+    /// assert!(OwnedMappedMutexGuard::mutex(&first).is_locked());
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     pub fn mutex(this: &Self) -> &Arc<Mutex<T, P>> {
         &this.locked.held().0
     }
@@ -295,6 +416,20 @@ impl<T: ?Sized, U: ?Sized, P: Platform> OwnedMappedMutexGuard<T, U, P> {
     /// # Panics
     ///
     /// If `f` does; the mutex is released then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{Mutex, OwnedMappedMutexGuard, OwnedMutexGuard};
+    /// use std::sync::Arc;
+    ///
+    /// let nested = Arc::new(Mutex::new(((1, 2), 3)));
+    /// let pair = OwnedMutexGuard::map(nested.try_lock_owned()?, |nested| &mut nested.0);
+    /// let first = OwnedMappedMutexGuard::map(pair, |pair| &mut pair.0);
+    /// assert_eq!(*first, 1);
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     pub fn map<S: ?Sized, F>(mut this: Self, f: F) -> OwnedMappedMutexGuard<T, S, P>
     where
         F: FnOnce(&mut U) -> &mut S,
@@ -312,6 +447,20 @@ impl<T: ?Sized, U: ?Sized, P: Platform> OwnedMappedMutexGuard<T, U, P> {
     /// # Panics
     ///
     /// If `f` does; the mutex is released then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{Mutex, OwnedMappedMutexGuard, OwnedMutexGuard};
+    /// use std::sync::Arc;
+    ///
+    /// let user = Arc::new(Mutex::new((1, Some("name"))));
+    /// let name = OwnedMutexGuard::map(user.try_lock_owned()?, |user| &mut user.1);
+    /// let name = OwnedMappedMutexGuard::try_map(name, Option::as_mut);
+    /// assert_eq!(*name.expect("it has one"), "name");
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     pub fn try_map<S: ?Sized, F>(mut this: Self, f: F) -> Result<OwnedMappedMutexGuard<T, S, P>, Self>
     where
         F: FnOnce(&mut U) -> Option<&mut S>,
