@@ -41,6 +41,19 @@ impl<'a, T: ?Sized, P: Platform> MutexGuard<'a, T, P> {
     }
 
     /// The mutex that this guard locks.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{Mutex, MutexGuard};
+    ///
+    /// let mutex = Mutex::new(0);
+    /// let guard = mutex.try_lock()?;
+    /// // Who waits for what this guard holds?
+    /// assert_eq!(MutexGuard::mutex(&guard).queued(), 0);
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     #[doc(alias = "source")]
     pub fn mutex(this: &Self) -> &'a Mutex<T, P> {
         this.locked.held().0
@@ -51,6 +64,21 @@ impl<'a, T: ?Sized, P: Platform> MutexGuard<'a, T, P> {
     /// # Panics
     ///
     /// If `f` does; the mutex is released then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{Mutex, MutexGuard};
+    ///
+    /// let pair = Mutex::new((1, String::from("a")));
+    /// // The caller sees the name alone; the whole pair stays locked.
+    /// let mut name = MutexGuard::map(pair.try_lock()?, |pair| &mut pair.1);
+    /// name.push('b');
+    /// drop(name);
+    /// assert_eq!(pair.into_inner().1, "ab");
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     pub fn map<U: ?Sized, F>(mut this: Self, f: F) -> MappedMutexGuard<'a, U, P>
     where
         F: FnOnce(&mut T) -> &mut U,
@@ -68,6 +96,22 @@ impl<'a, T: ?Sized, P: Platform> MutexGuard<'a, T, P> {
     /// # Panics
     ///
     /// If `f` does; the mutex is released then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{Mutex, MutexGuard};
+    ///
+    /// let list = Mutex::new(vec![1]);
+    /// match MutexGuard::try_map(list.try_lock()?, |list| list.get_mut(3)) {
+    ///     Ok(item) => println!("{item}"),
+    ///     // The guard is given back: the lock was held all the time.
+    ///     Err(mut list) => list.push(2),
+    /// }
+    /// assert_eq!(list.into_inner(), [1, 2]);
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     pub fn try_map<U: ?Sized, F>(mut this: Self, f: F) -> Result<MappedMutexGuard<'a, U, P>, Self>
     where
         F: FnOnce(&mut T) -> Option<&mut U>,
@@ -133,6 +177,21 @@ impl<'a, T: ?Sized, P: Platform> MappedMutexGuard<'a, T, P> {
     /// # Panics
     ///
     /// If `f` does; the mutex is released then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{MappedMutexGuard, Mutex, MutexGuard};
+    ///
+    /// let nested = Mutex::new(((1, 2), 3));
+    /// let pair = MutexGuard::map(nested.try_lock()?, |nested| &mut nested.0);
+    /// let mut first = MappedMutexGuard::map(pair, |pair| &mut pair.0);
+    /// *first = 10;
+    /// drop(first);
+    /// assert_eq!(nested.into_inner().0.0, 10);
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     pub fn map<U: ?Sized, F>(mut this: Self, f: F) -> MappedMutexGuard<'a, U, P>
     where
         F: FnOnce(&mut T) -> &mut U,
@@ -150,6 +209,19 @@ impl<'a, T: ?Sized, P: Platform> MappedMutexGuard<'a, T, P> {
     /// # Panics
     ///
     /// If `f` does; the mutex is released then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{MappedMutexGuard, Mutex, MutexGuard};
+    ///
+    /// let user = Mutex::new((1, Some("name")));
+    /// let name = MutexGuard::map(user.try_lock()?, |user| &mut user.1);
+    /// let name = MappedMutexGuard::try_map(name, Option::as_mut);
+    /// assert_eq!(*name.expect("it has one"), "name");
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     pub fn try_map<U: ?Sized, F>(mut this: Self, f: F) -> Result<MappedMutexGuard<'a, U, P>, Self>
     where
         F: FnOnce(&mut T) -> Option<&mut U>,
