@@ -181,9 +181,10 @@ pub type WriteUntil<'a, T, P, F> = Until<Writing<&'a RwLock<T, P>>, F>;
 ///
 /// ```
 /// # futures_lite::future::block_on(async {
-/// use fifolock_core::{RwLock, platform::Local};
+/// # fifolock_core::__facade!();
+/// use fifolock::local::RwLock;
 ///
-/// let lock = RwLock::<_, Local>::new(1);
+/// let lock = RwLock::new(1);
 /// {
 ///     let (first, second) = (lock.read().await, lock.read().await);
 ///     assert_eq!(*first + *second, 2);
@@ -212,6 +213,18 @@ unsafe impl<T: ?Sized + Send + Sync, P: Platform> Sync for RwLock<T, P> where P:
 impl<T, P: Platform> RwLock<T, P> {
     const_fn! {
         /// A free lock for at most [`MAX_READERS`](Self::MAX_READERS) readers at once, under the policy of the platform.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # #[cfg(feature = "std")] {
+        /// # fifolock_core::__facade!();
+        /// use fifolock::RwLock;
+        ///
+        /// static CONFIG: RwLock<u32> = RwLock::new(0);
+        /// assert_eq!(*CONFIG.try_read().unwrap(), 0);
+        /// # }
+        /// ```
         #[must_use]
         pub const fn new(value: T) -> Self {
             Self::with_policy(value, P::POLICY)
@@ -220,6 +233,18 @@ impl<T, P: Platform> RwLock<T, P> {
 
     const_fn! {
         /// As [`new`](Self::new): tokio's name for it.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # #[cfg(feature = "std")] {
+        /// # fifolock_core::__facade!();
+        /// use fifolock::RwLock;
+        ///
+        /// static CONFIG: RwLock<u32> = RwLock::const_new(0);
+        /// assert_eq!(*CONFIG.try_read().unwrap(), 0);
+        /// # }
+        /// ```
         #[must_use]
         pub const fn const_new(value: T) -> Self {
             Self::new(value)
@@ -233,6 +258,20 @@ impl<T, P: Platform> RwLock<T, P> {
         /// # Panics
         ///
         /// If `max_readers` is 0, or more than [`MAX_READERS`](Self::MAX_READERS).
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # fifolock_core::__facade!();
+        /// use fifolock::local::RwLock;
+        ///
+        /// // As many readers as there are connections to serve them.
+        /// let pool = RwLock::with_max_readers((), 2);
+        /// let readers = (pool.try_read()?, pool.try_read()?);
+        /// assert!(pool.try_read().is_err());
+        /// # drop(readers);
+        /// # Ok::<(), fifolock::local::TryLockError>(())
+        /// ```
         #[must_use]
         #[track_caller]
         pub const fn with_max_readers(value: T, max_readers: u32) -> Self {
@@ -246,8 +285,10 @@ impl<T, P: Platform> RwLock<T, P> {
         /// # Examples
         ///
         /// ```
-        /// # use fifolock_core::{RwLock, platform::Local, rwlock::RwLockPolicy};
-        /// let lock = RwLock::<_, Local>::with_policy(1, RwLockPolicy::PhaseFair);
+        /// # fifolock_core::__facade!();
+        /// use fifolock::local::{RwLock, RwLockPolicy};
+        ///
+        /// let lock = RwLock::with_policy(1, RwLockPolicy::PhaseFair);
         /// assert_eq!(lock.policy(), RwLockPolicy::PhaseFair);
         /// ```
         #[must_use]
@@ -262,6 +303,16 @@ impl<T, P: Platform> RwLock<T, P> {
         /// # Panics
         ///
         /// As [`with_max_readers`](Self::with_max_readers).
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # fifolock_core::__facade!();
+        /// use fifolock::local::{RwLock, RwLockPolicy};
+        ///
+        /// let pool = RwLock::with_policy_and_max_readers((), RwLockPolicy::PhaseFair, 8);
+        /// assert_eq!(pool.policy(), RwLockPolicy::PhaseFair);
+        /// ```
         #[must_use]
         #[track_caller]
         pub const fn with_policy_and_max_readers(value: T, policy: RwLockPolicy, max_readers: u32) -> Self {
@@ -280,6 +331,18 @@ impl<T, P: Platform> RwLock<T, P> {
         /// # Panics
         ///
         /// As [`with_max_readers`](Self::with_max_readers).
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # #[cfg(feature = "std")] {
+        /// # fifolock_core::__facade!();
+        /// use fifolock::RwLock;
+        ///
+        /// static POOL: RwLock<u32> = RwLock::const_with_max_readers(0, 8);
+        /// assert_eq!(*POOL.try_read().unwrap(), 0);
+        /// # }
+        /// ```
         #[must_use]
         #[track_caller]
         pub const fn const_with_max_readers(value: T, max_readers: u32) -> Self {
@@ -288,6 +351,19 @@ impl<T, P: Platform> RwLock<T, P> {
     }
 
     /// The value, without the lock. Nobody can hold it: this has it by value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::RwLock;
+    ///
+    /// # futures_lite::future::block_on(async {
+    /// let config = RwLock::new(1);
+    /// *config.write().await = 2;
+    /// assert_eq!(config.into_inner(), 2);
+    /// # });
+    /// ```
     pub fn into_inner(self) -> T {
         self.inner.data.into_inner()
     }
@@ -303,6 +379,18 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     }
 
     /// The data, without locking: the borrow is the proof that nobody holds the lock.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::RwLock;
+    ///
+    /// let mut config = RwLock::new(1);
+    /// // Before the tasks start there is nobody to wait for.
+    /// *config.get_mut() = 2;
+    /// assert_eq!(config.into_inner(), 2);
+    /// ```
     pub fn get_mut(&mut self) -> &mut T {
         self.inner.data.get_mut()
     }
@@ -327,8 +415,10 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// ```
     /// # futures_lite::future::block_on(async {
-    /// # use fifolock_core::{RwLock, platform::Local};
-    /// let lock = RwLock::<_, Local>::new(1);
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::RwLock;
+    ///
+    /// let lock = RwLock::new(1);
     /// let guard = lock.read().await;
     /// assert_eq!(*guard, 1);
     /// # });
@@ -358,8 +448,10 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// ```
     /// # futures_lite::future::block_on(async {
-    /// # use fifolock_core::{RwLock, platform::Local};
-    /// let lock = RwLock::<_, Local>::new(1);
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::RwLock;
+    ///
+    /// let lock = RwLock::new(1);
     /// *lock.write().await += 1;
     /// assert_eq!(lock.into_inner(), 2);
     /// # });
@@ -375,6 +467,18 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Errors
     ///
     /// If that is not so. Nothing has changed then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::RwLock;
+    ///
+    /// let config = RwLock::new(1);
+    /// // An old value is better than a wait.
+    /// let shown = config.try_read().map_or(0, |value| *value);
+    /// assert_eq!(shown, 1);
+    /// ```
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn try_read(&self) -> Result<RwLockReadGuard<'_, T, P>, TryLockError> {
@@ -386,6 +490,20 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Errors
     ///
     /// If somebody holds it, or has been granted it and has not been polled since. Nothing has changed then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::RwLock;
+    ///
+    /// let cache = RwLock::new(vec![1]);
+    /// // Tidied up when nobody needs it, and not at all otherwise.
+    /// if let Ok(mut cache) = cache.try_write() {
+    ///     cache.clear();
+    /// }
+    /// assert!(cache.into_inner().is_empty());
+    /// ```
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn try_write(&self) -> Result<RwLockWriteGuard<'_, T, P>, TryLockError> {
@@ -408,6 +526,21 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Errors
     ///
     /// The other future's output. The wait is over then: a share that was granted meanwhile was given back.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::RwLock;
+    ///
+    /// # futures_lite::future::block_on(async {
+    /// let config = RwLock::new(1);
+    /// let writer = config.write().await;
+    /// let shutdown = async { "shutting down" };
+    /// assert_eq!(config.read_until(shutdown).await.err(), Some("shutting down"));
+    /// # drop(writer);
+    /// # });
+    /// ```
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn read_until<F: Future>(&self, other: F) -> ReadUntil<'_, T, P, F> {
         Until::new(Reading(self), other)
@@ -429,6 +562,21 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Errors
     ///
     /// The other future's output. The wait is over then: a grant that came meanwhile was passed on.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::RwLock;
+    ///
+    /// # futures_lite::future::block_on(async {
+    /// let config = RwLock::new(1);
+    /// let reader = config.read().await;
+    /// let shutdown = async { "shutting down" };
+    /// assert_eq!(config.write_until(shutdown).await.err(), Some("shutting down"));
+    /// # drop(reader);
+    /// # });
+    /// ```
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn write_until<F: Future>(&self, other: F) -> WriteUntil<'_, T, P, F> {
         Until::new(Writing(self), other)
@@ -455,6 +603,21 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Panics
     ///
     /// Where the runtime's timer does: tokio's, outside of a runtime.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::tokio::RwLock;
+    /// use tokio::time::Duration;
+    ///
+    /// # futures_lite::future::block_on(async {
+    /// let config = RwLock::new(1);
+    /// let value = config.read_timeout(Duration::from_millis(50)).await?;
+    /// assert_eq!(*value, 1);
+    /// # Ok::<(), fifolock::tokio::TimeoutError>(())
+    /// # }).unwrap();
+    /// ```
     #[doc(alias("try_read_for", "with_timeout"))]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
@@ -484,6 +647,22 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Panics
     ///
     /// Where the runtime's timer does: tokio's, outside of a runtime.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::tokio::RwLock;
+    /// use tokio::time::{Duration, Instant};
+    ///
+    /// # futures_lite::future::block_on(async {
+    /// let config = RwLock::new(1);
+    /// let deadline = Instant::now() + Duration::from_millis(50);
+    /// let value = config.read_deadline(deadline).await?;
+    /// assert_eq!(*value, 1);
+    /// # Ok::<(), fifolock::tokio::TimeoutError>(())
+    /// # }).unwrap();
+    /// ```
     #[doc(alias("try_read_until", "with_deadline"))]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
@@ -514,6 +693,21 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Panics
     ///
     /// As [`read_timeout`](Self::read_timeout).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::tokio::RwLock;
+    /// use tokio::time::Duration;
+    ///
+    /// # futures_lite::future::block_on(async {
+    /// let config = RwLock::new(1);
+    /// let mut value = config.write_timeout(Duration::from_millis(50)).await?;
+    /// *value = 2;
+    /// # Ok::<(), fifolock::tokio::TimeoutError>(())
+    /// # }).unwrap();
+    /// ```
     #[doc(alias("try_write_for", "with_timeout"))]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
@@ -544,6 +738,22 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Panics
     ///
     /// As [`read_deadline`](Self::read_deadline).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::tokio::RwLock;
+    /// use tokio::time::{Duration, Instant};
+    ///
+    /// # futures_lite::future::block_on(async {
+    /// let config = RwLock::new(1);
+    /// let deadline = Instant::now() + Duration::from_millis(50);
+    /// let mut value = config.write_deadline(deadline).await?;
+    /// *value = 2;
+    /// # Ok::<(), fifolock::tokio::TimeoutError>(())
+    /// # }).unwrap();
+    /// ```
     #[doc(alias("try_write_until", "with_deadline"))]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
@@ -568,8 +778,10 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// ```
     /// # futures_lite::future::block_on(async {
-    /// # use fifolock_core::{RwLock, platform::Local};
-    /// let lock = RwLock::<_, Local>::new(vec![1, 2]);
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::RwLock;
+    ///
+    /// let lock = RwLock::new(vec![1, 2]);
     /// assert_eq!(lock.run_shared(async |value| value.len()).await, 2);
     /// # });
     /// ```
@@ -595,6 +807,21 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Panics
     ///
     /// As [`read_timeout`](Self::read_timeout).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::tokio::RwLock;
+    /// use tokio::time::Duration;
+    ///
+    /// # futures_lite::future::block_on(async {
+    /// let table = RwLock::new(vec![1, 2]);
+    /// let length = table.run_shared_timeout(Duration::from_millis(50), async |table| table.len()).await?;
+    /// assert_eq!(length, 2);
+    /// # Ok::<(), fifolock::tokio::TimeoutError>(())
+    /// # }).unwrap();
+    /// ```
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn run_shared_timeout<F, O>(&self, timeout: P::Duration, f: F) -> impl Future<Output = Result<O, TimeoutError>>
     where
@@ -622,8 +849,10 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Examples
     ///
     /// ```
-    /// # use fifolock_core::{RwLock, TimeoutError, platform::Timer};
-    /// async fn both<P: Timer>(first: &RwLock<u32, P>, second: &RwLock<u32, P>, by: P::Instant) -> Result<u32, TimeoutError> {
+    /// # fifolock_core::__facade!();
+    /// use fifolock::tokio::{RwLock, TimeoutError};
+    /// use tokio::time::Instant;
+    /// async fn both(first: &RwLock<u32>, second: &RwLock<u32>, by: Instant) -> Result<u32, TimeoutError> {
     ///     let read = first.run_shared_deadline(by, async |value| *value).await?;
     ///     second.run_shared_deadline(by, async |value| *value + read).await
     /// }
@@ -652,8 +881,10 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// ```
     /// # futures_lite::future::block_on(async {
-    /// # use fifolock_core::{RwLock, platform::Local};
-    /// let lock = RwLock::<_, Local>::new(1);
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::RwLock;
+    ///
+    /// let lock = RwLock::new(1);
     /// let held = lock.write().await;
     /// let shutdown = async { "shutting down" };
     /// assert_eq!(lock.run_shared_until(shutdown, async |value| *value).await, Err("shutting down"));
@@ -684,8 +915,10 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// ```
     /// # futures_lite::future::block_on(async {
-    /// # use fifolock_core::{RwLock, platform::Local};
-    /// let lock = RwLock::<_, Local>::new(1);
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::RwLock;
+    ///
+    /// let lock = RwLock::new(1);
     /// lock.run_exclusive(async |value| *value += 1).await;
     /// assert_eq!(lock.into_inner(), 2);
     /// # });
@@ -712,6 +945,21 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Panics
     ///
     /// As [`write_timeout`](Self::write_timeout).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::tokio::RwLock;
+    /// use tokio::time::Duration;
+    ///
+    /// # futures_lite::future::block_on(async {
+    /// let table = RwLock::new(vec![1]);
+    /// table.run_exclusive_timeout(Duration::from_millis(50), async |table| table.push(2)).await?;
+    /// assert_eq!(table.into_inner(), [1, 2]);
+    /// # Ok::<(), fifolock::tokio::TimeoutError>(())
+    /// # }).unwrap();
+    /// ```
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn run_exclusive_timeout<F, O>(
         &self,
@@ -743,8 +991,10 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Examples
     ///
     /// ```
-    /// # use fifolock_core::{RwLock, TimeoutError, platform::Timer};
-    /// async fn both<P: Timer>(first: &RwLock<u32, P>, second: &RwLock<u32, P>, by: P::Instant) -> Result<u32, TimeoutError> {
+    /// # fifolock_core::__facade!();
+    /// use fifolock::tokio::{RwLock, TimeoutError};
+    /// use tokio::time::Instant;
+    /// async fn both(first: &RwLock<u32>, second: &RwLock<u32>, by: Instant) -> Result<u32, TimeoutError> {
     ///     let read = first.run_exclusive_deadline(by, async |value| *value).await?;
     ///     second.run_exclusive_deadline(by, async |value| *value + read).await
     /// }
@@ -777,8 +1027,10 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// ```
     /// # futures_lite::future::block_on(async {
-    /// # use fifolock_core::{RwLock, platform::Local};
-    /// let lock = RwLock::<_, Local>::new(1);
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::RwLock;
+    ///
+    /// let lock = RwLock::new(1);
     /// let held = lock.write().await;
     /// let shutdown = async { "shutting down" };
     /// assert_eq!(lock.run_exclusive_until(shutdown, async |value| *value).await, Err("shutting down"));
@@ -806,6 +1058,21 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Panics
     ///
     /// If the platform says that this thread must not be blocked: [`Platform::before_blocking`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::RwLock;
+    /// use std::{sync::Arc, thread};
+    ///
+    /// let config = Arc::new(RwLock::new(1));
+    /// let thread = thread::spawn({
+    ///     let config = Arc::clone(&config);
+    ///     move || *config.blocking_read()
+    /// });
+    /// assert_eq!(thread.join().unwrap(), 1);
+    /// ```
     #[doc(alias = "read_blocking")]
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
@@ -826,6 +1093,17 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Panics
     ///
     /// As [`blocking_read`](Self::blocking_read).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::RwLock;
+    ///
+    /// let config = RwLock::new(1);
+    /// *config.blocking_write() = 2;
+    /// assert_eq!(*config.blocking_read(), 2);
+    /// ```
     #[doc(alias = "write_blocking")]
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
@@ -853,10 +1131,11 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// ```
     /// # #[cfg(feature = "std")] {
-    /// # use fifolock_core::{RwLock, platform::Std};
+    /// # fifolock_core::__facade!();
+    /// use fifolock::RwLock;
     /// use std::time::Duration;
     ///
-    /// let lock = RwLock::<_, Std>::new(1);
+    /// let lock = RwLock::new(1);
     /// let held = lock.blocking_write();
     /// let error = lock.blocking_read_timeout(Duration::from_millis(5)).unwrap_err();
     /// assert_eq!(error.to_string(), "timed out waiting for read lock after 5ms");
@@ -893,10 +1172,11 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// ```
     /// # #[cfg(feature = "std")] {
-    /// # use fifolock_core::{RwLock, platform::Std};
+    /// # fifolock_core::__facade!();
+    /// use fifolock::RwLock;
     /// use std::time::Duration;
     ///
-    /// let lock = RwLock::<_, Std>::new(1);
+    /// let lock = RwLock::new(1);
     /// let held = lock.blocking_read();
     /// let error = lock.blocking_write_timeout(Duration::from_millis(5)).unwrap_err();
     /// assert_eq!(error.to_string(), "timed out waiting for write lock after 5ms");
@@ -915,6 +1195,16 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     }
 
     /// The policy that the lock was made with.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{RwLock, RwLockPolicy};
+    ///
+    /// let lock = RwLock::new(0);
+    /// assert_eq!(lock.policy(), RwLockPolicy::WriterPreferring);
+    /// ```
     pub fn policy(&self) -> RwLockPolicy {
         self.raw().policy()
     }
@@ -924,12 +1214,14 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Examples
     ///
     /// ```
-    /// # use fifolock_core::{RwLock, platform::Local};
-    /// let lock = RwLock::<_, Local>::new(1);
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::RwLock;
+    ///
+    /// let lock = RwLock::new(1);
     /// let guard = lock.try_read()?;
     /// assert!(lock.is_locked() && !lock.is_write_locked());
     /// # drop(guard);
-    /// # Ok::<(), fifolock_core::TryLockError>(())
+    /// # Ok::<(), fifolock::local::TryLockError>(())
     /// ```
     pub fn is_locked(&self) -> bool {
         let state = self.raw().state();
@@ -941,12 +1233,14 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Examples
     ///
     /// ```
-    /// # use fifolock_core::{RwLock, platform::Local};
-    /// let lock = RwLock::<_, Local>::new(1);
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::RwLock;
+    ///
+    /// let lock = RwLock::new(1);
     /// let guard = lock.try_write()?;
     /// assert!(lock.is_locked() && lock.is_write_locked());
     /// # drop(guard);
-    /// # Ok::<(), fifolock_core::TryLockError>(())
+    /// # Ok::<(), fifolock::local::TryLockError>(())
     /// ```
     #[doc(alias = "is_locked_exclusive")]
     pub fn is_write_locked(&self) -> bool {
@@ -960,9 +1254,10 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// ```
     /// # futures_lite::future::block_on(async {
-    /// # use fifolock_core::{RwLock, platform::Local};
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::RwLock;
     /// # use futures_lite::future::poll_once;
-    /// let lock = RwLock::<_, Local>::new(1);
+    /// let lock = RwLock::new(1);
     /// let guard = lock.write().await;
     /// let mut read = Box::pin(lock.read());
     /// assert_eq!(lock.queued(), 0, "what was never polled does not wait");
@@ -977,6 +1272,21 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     }
 
     /// A consistent snapshot. Taking it changes nothing and wakes nobody.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::RwLock;
+    ///
+    /// let lock = RwLock::new(0);
+    /// let readers = (lock.try_read()?, lock.try_read()?);
+    /// let state = lock.state();
+    /// println!("{} read, {} wait to write", state.readers, state.waiting_writers);
+    /// assert_eq!(state.readers, 2);
+    /// # drop(readers);
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     pub fn state(&self) -> RwLockState {
         let state = self.raw().state();
         RwLockState {
@@ -995,14 +1305,16 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Examples
     ///
     /// ```
-    /// # use fifolock_core::{RwLock, platform::Local};
-    /// let lock = RwLock::<_, Local>::new(1);
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::RwLock;
+    ///
+    /// let lock = RwLock::new(1);
     /// let guard = lock.try_write()?;
     /// let report = lock.diagnose();
     /// assert_eq!(report.holders()[0].location.line() + 1, line!() - 1);
     /// println!("{report}");
     /// # drop(guard);
-    /// # Ok::<(), fifolock_core::TryLockError>(())
+    /// # Ok::<(), fifolock::local::TryLockError>(())
     /// ```
     #[cfg(feature = "diagnostics")]
     #[cfg_attr(docsrs, doc(cfg(feature = "diagnostics")))]
@@ -1012,6 +1324,20 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
 
     /// The same lock as one of another platform with the same raw lock: a library's lock, timed by its user's runtime.
     /// See [`Mutex::on`](crate::Mutex::on); for the owned forms, which take an `Arc`, `on_arc`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[cfg(feature = "std")] {
+    /// # fifolock_core::__facade!();
+    /// use fifolock::{RwLock, tokio::Tokio};
+    ///
+    /// // A library's lock belongs to no runtime. Its user runs on tokio, and limits the wait.
+    /// let library_lock = RwLock::new(0);
+    /// let timed: &fifolock::tokio::RwLock<_> = library_lock.on::<Tokio>();
+    /// # let _ = timed;
+    /// # }
+    /// ```
     pub const fn on<Q>(&self) -> &RwLock<T, Q>
     where
         Q: Platform<Raw = P::Raw>,
