@@ -44,6 +44,21 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Cancel safety
     ///
     /// As [`read`](Self::read).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::RwLock;
+    /// use std::sync::Arc;
+    ///
+    /// # futures_lite::future::block_on(async {
+    /// let config = Arc::new(RwLock::new(1));
+    /// // The guard keeps the lock alive: a spawned task can take it along.
+    /// let guard = config.clone().read_owned().await;
+    /// assert_eq!(*guard, 1);
+    /// # });
+    /// ```
     #[doc(alias = "read_arc")]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
@@ -56,6 +71,20 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Errors
     ///
     /// As [`try_read`](Self::try_read). This share in the lock's ownership is gone then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::RwLock;
+    /// use std::sync::Arc;
+    ///
+    /// let config = Arc::new(RwLock::new(1));
+    /// let guard = config.clone().try_read_owned()?;
+    /// assert!(config.try_write().is_err());
+    /// # drop(guard);
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     #[doc(alias = "try_read_arc")]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
@@ -76,6 +105,22 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Panics
     ///
     /// As [`read_timeout`](Self::read_timeout).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::tokio::RwLock;
+    /// use std::sync::Arc;
+    /// use tokio::time::Duration;
+    ///
+    /// # futures_lite::future::block_on(async {
+    /// let config = Arc::new(RwLock::new(1));
+    /// let guard = config.clone().read_owned_timeout(Duration::from_millis(50)).await?;
+    /// assert_eq!(*guard, 1);
+    /// # Ok::<(), fifolock::tokio::TimeoutError>(())
+    /// # }).unwrap();
+    /// ```
     #[doc(alias = "try_read_arc_for")]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
@@ -99,6 +144,23 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Panics
     ///
     /// As [`read_deadline`](Self::read_deadline).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::tokio::RwLock;
+    /// use std::sync::Arc;
+    /// use tokio::time::{Duration, Instant};
+    ///
+    /// # futures_lite::future::block_on(async {
+    /// let config = Arc::new(RwLock::new(1));
+    /// let deadline = Instant::now() + Duration::from_millis(50);
+    /// let guard = config.clone().read_owned_deadline(deadline).await?;
+    /// assert_eq!(*guard, 1);
+    /// # Ok::<(), fifolock::tokio::TimeoutError>(())
+    /// # }).unwrap();
+    /// ```
     #[doc(alias = "try_read_arc_until")]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
@@ -124,9 +186,11 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// ```
     /// # futures_lite::future::block_on(async {
-    /// # use fifolock_core::{RwLock, platform::Local};
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::RwLock;
+    ///
     /// # #[allow(clippy::arc_with_non_send_sync)]
-    /// let lock = std::sync::Arc::new(RwLock::<_, Local>::new(1));
+    /// let lock = std::sync::Arc::new(RwLock::new(1));
     /// let held = lock.write().await;
     /// let shutdown = async { "shutting down" };
     /// assert_eq!(lock.clone().read_owned_until(shutdown).await.err(), Some("shutting down"));
@@ -150,10 +214,11 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// ```
     /// # #[cfg(feature = "std")] {
-    /// # use fifolock_core::{RwLock, platform::Std};
+    /// # fifolock_core::__facade!();
+    /// use fifolock::RwLock;
     /// use std::{sync::Arc, thread};
     ///
-    /// let lock = Arc::new(RwLock::<_, Std>::new(1));
+    /// let lock = Arc::new(RwLock::new(1));
     /// let guard = lock.clone().blocking_read_owned();
     /// thread::spawn(move || assert_eq!(*guard, 1)).join().unwrap();
     /// # }
@@ -175,6 +240,21 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Cancel safety
     ///
     /// As [`write`](Self::write).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::RwLock;
+    /// use std::sync::Arc;
+    ///
+    /// # futures_lite::future::block_on(async {
+    /// let config = Arc::new(RwLock::new(1));
+    /// // The guard keeps the lock alive: a spawned task can take it along.
+    /// let mut guard = config.clone().write_owned().await;
+    /// *guard = 2;
+    /// # });
+    /// ```
     #[doc(alias = "write_arc")]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
@@ -187,6 +267,20 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Errors
     ///
     /// As [`try_write`](Self::try_write). This share in the lock's ownership is gone then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::RwLock;
+    /// use std::sync::Arc;
+    ///
+    /// let config = Arc::new(RwLock::new(1));
+    /// let guard = config.clone().try_write_owned()?;
+    /// assert!(config.try_read().is_err());
+    /// # drop(guard);
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     #[doc(alias = "try_write_arc")]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
@@ -207,6 +301,22 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Panics
     ///
     /// As [`write_timeout`](Self::write_timeout).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::tokio::RwLock;
+    /// use std::sync::Arc;
+    /// use tokio::time::Duration;
+    ///
+    /// # futures_lite::future::block_on(async {
+    /// let config = Arc::new(RwLock::new(1));
+    /// let mut guard = config.clone().write_owned_timeout(Duration::from_millis(50)).await?;
+    /// *guard = 2;
+    /// # Ok::<(), fifolock::tokio::TimeoutError>(())
+    /// # }).unwrap();
+    /// ```
     #[doc(alias = "try_write_arc_for")]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
@@ -230,6 +340,23 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Panics
     ///
     /// As [`write_deadline`](Self::write_deadline).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::tokio::RwLock;
+    /// use std::sync::Arc;
+    /// use tokio::time::{Duration, Instant};
+    ///
+    /// # futures_lite::future::block_on(async {
+    /// let config = Arc::new(RwLock::new(1));
+    /// let deadline = Instant::now() + Duration::from_millis(50);
+    /// let mut guard = config.clone().write_owned_deadline(deadline).await?;
+    /// *guard = 2;
+    /// # Ok::<(), fifolock::tokio::TimeoutError>(())
+    /// # }).unwrap();
+    /// ```
     #[doc(alias = "try_write_arc_until")]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
@@ -255,9 +382,11 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// ```
     /// # futures_lite::future::block_on(async {
-    /// # use fifolock_core::{RwLock, platform::Local};
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::RwLock;
+    ///
     /// # #[allow(clippy::arc_with_non_send_sync)]
-    /// let lock = std::sync::Arc::new(RwLock::<_, Local>::new(1));
+    /// let lock = std::sync::Arc::new(RwLock::new(1));
     /// let held = lock.read().await;
     /// let shutdown = async { "shutting down" };
     /// assert_eq!(lock.clone().write_owned_until(shutdown).await.err(), Some("shutting down"));
@@ -281,10 +410,11 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// ```
     /// # #[cfg(feature = "std")] {
-    /// # use fifolock_core::{RwLock, platform::Std};
+    /// # fifolock_core::__facade!();
+    /// use fifolock::RwLock;
     /// use std::{sync::Arc, thread};
     ///
-    /// let lock = Arc::new(RwLock::<_, Std>::new(1));
+    /// let lock = Arc::new(RwLock::new(1));
     /// let guard = lock.clone().blocking_write_owned();
     /// thread::spawn(move || assert_eq!(*guard, 1)).join().unwrap();
     /// # }
@@ -308,13 +438,12 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// ```
     /// # #[cfg(feature = "std")] {
-    /// use fifolock_core::{RwLock, platform::{Platform, Std}};
+    /// # fifolock_core::__facade!();
+    /// use fifolock::{RwLock, tokio::Tokio};
     /// use std::sync::Arc;
     ///
-    /// # enum MyRuntime {}
-    /// # impl Platform for MyRuntime { type Raw = <Std as Platform>::Raw; }
-    /// let library_lock = Arc::new(RwLock::<_, Std>::new(0));
-    /// let timed: Arc<RwLock<_, MyRuntime>> = library_lock.clone().on_arc::<MyRuntime>();
+    /// let library_lock = Arc::new(RwLock::new(0));
+    /// let timed: Arc<fifolock::tokio::RwLock<_>> = library_lock.clone().on_arc::<Tokio>();
     /// assert_eq!(Arc::strong_count(&library_lock), 2);
     /// # drop(timed);
     /// # }
@@ -379,6 +508,20 @@ pub struct OwnedRwLockReadGuard<T: ?Sized, U: ?Sized, P: Platform> {
 
 impl<T: ?Sized, U: ?Sized, P: Platform> OwnedRwLockReadGuard<T, U, P> {
     /// The lock that this guard has a share in.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{OwnedRwLockReadGuard, RwLock};
+    /// use std::sync::Arc;
+    ///
+    /// let guard = Arc::new(RwLock::new(0)).try_read_owned()?;
+    /// let lock = Arc::clone(OwnedRwLockReadGuard::rwlock(&guard));
+    /// drop(guard);
+    /// assert!(!lock.is_locked());
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     pub fn rwlock(this: &Self) -> &Arc<RwLock<T, P>> {
         &this.shared.held().0
     }
@@ -388,6 +531,19 @@ impl<T: ?Sized, U: ?Sized, P: Platform> OwnedRwLockReadGuard<T, U, P> {
     /// # Panics
     ///
     /// If `f` does; the share is given back then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{OwnedRwLockReadGuard, RwLock};
+    /// use std::sync::Arc;
+    ///
+    /// let pair = Arc::new(RwLock::new((1, 2)));
+    /// let first = OwnedRwLockReadGuard::map(pair.try_read_owned()?, |pair| &pair.0);
+    /// assert_eq!(*first, 1);
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     pub fn map<F, V: ?Sized>(this: Self, f: F) -> OwnedRwLockReadGuard<T, V, P>
     where
         F: FnOnce(&U) -> &V,
@@ -405,6 +561,19 @@ impl<T: ?Sized, U: ?Sized, P: Platform> OwnedRwLockReadGuard<T, U, P> {
     /// # Panics
     ///
     /// If `f` does; the share is given back then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{OwnedRwLockReadGuard, RwLock};
+    /// use std::sync::Arc;
+    ///
+    /// let list = Arc::new(RwLock::new(vec![1]));
+    /// let item = OwnedRwLockReadGuard::try_map(list.try_read_owned()?, |list| list.get(3));
+    /// assert!(item.is_err(), "there is no such item, and the guard is back");
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     pub fn try_map<F, V: ?Sized>(this: Self, f: F) -> Result<OwnedRwLockReadGuard<T, V, P>, Self>
     where
         F: FnOnce(&U) -> Option<&V>,
@@ -443,18 +612,59 @@ pub struct OwnedRwLockWriteGuard<T: ?Sized, P: Platform> {
 
 impl<T: ?Sized, P: Platform> OwnedRwLockWriteGuard<T, P> {
     /// The lock that this guard holds.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{OwnedRwLockWriteGuard, RwLock};
+    /// use std::sync::Arc;
+    ///
+    /// let guard = Arc::new(RwLock::new(0)).try_write_owned()?;
+    /// assert!(OwnedRwLockWriteGuard::rwlock(&guard).is_write_locked());
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     pub fn rwlock(this: &Self) -> &Arc<RwLock<T, P>> {
         &this.owned.held().0
     }
 
     /// Becomes a read guard, without a moment in which another writer could enter. If no writer waits, the waiting
     /// readers enter too.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{OwnedRwLockWriteGuard, RwLock};
+    /// use std::sync::Arc;
+    ///
+    /// let config = Arc::new(RwLock::new(1));
+    /// let mut guard = config.clone().try_write_owned()?;
+    /// *guard = 2;
+    /// let guard = OwnedRwLockWriteGuard::downgrade(guard);
+    /// assert_eq!((*guard, config.state().readers), (2, 1));
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     pub fn downgrade(self) -> OwnedRwLockReadGuard<T, T, P> {
         RwLockHandle::read_guard(downgrade(self.owned))
     }
 
     /// Becomes an upgradable read guard, as [`downgrade`](Self::downgrade): it can become a write guard again before
     /// another writer enters.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{OwnedRwLockWriteGuard, RwLock};
+    /// use std::sync::Arc;
+    ///
+    /// let config = Arc::new(RwLock::new(1));
+    /// let guard = OwnedRwLockWriteGuard::downgrade_to_upgradable(config.clone().try_write_owned()?);
+    /// assert!(config.try_read().is_ok() && config.try_write().is_err());
+    /// # drop(guard);
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     pub fn downgrade_to_upgradable(this: Self) -> OwnedRwLockUpgradableReadGuard<T, P> {
         OwnedRwLockUpgradableReadGuard::new(downgrade_to_upgradable(this.owned))
     }
@@ -465,6 +675,19 @@ impl<T: ?Sized, P: Platform> OwnedRwLockWriteGuard<T, P> {
     /// # Panics
     ///
     /// If `f` does; the lock is released then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{OwnedRwLockWriteGuard, RwLock};
+    /// use std::sync::Arc;
+    ///
+    /// let pair = Arc::new(RwLock::new((1, 2)));
+    /// let first = OwnedRwLockWriteGuard::downgrade_map(pair.try_write_owned()?, |pair| &pair.0);
+    /// assert_eq!(*first, 1);
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     pub fn downgrade_map<F, U: ?Sized>(this: Self, f: F) -> OwnedRwLockReadGuard<T, U, P>
     where
         F: FnOnce(&T) -> &U,
@@ -482,6 +705,19 @@ impl<T: ?Sized, P: Platform> OwnedRwLockWriteGuard<T, P> {
     /// # Panics
     ///
     /// If `f` does; the lock is released then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{OwnedRwLockWriteGuard, RwLock};
+    /// use std::sync::Arc;
+    ///
+    /// let list = Arc::new(RwLock::new(vec![1]));
+    /// let item = OwnedRwLockWriteGuard::try_downgrade_map(list.try_write_owned()?, |list| list.get(3));
+    /// assert!(item.is_err(), "there is no such item, and the lock is held to write still");
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     pub fn try_downgrade_map<F, U: ?Sized>(this: Self, f: F) -> Result<OwnedRwLockReadGuard<T, U, P>, Self>
     where
         F: FnOnce(&T) -> Option<&U>,
@@ -493,6 +729,20 @@ impl<T: ?Sized, P: Platform> OwnedRwLockWriteGuard<T, P> {
     }
 
     /// A guard like those of [`map`](Self::map), for all of the data.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{OwnedRwLockMappedWriteGuard, OwnedRwLockWriteGuard, RwLock};
+    /// use std::sync::Arc;
+    ///
+    /// // A function may return both a mapped and a whole guard.
+    /// fn all(lock: Arc<RwLock<u32>>) -> Option<OwnedRwLockMappedWriteGuard<u32>> {
+    ///     lock.try_write_owned().ok().map(OwnedRwLockWriteGuard::into_mapped)
+    /// }
+    /// assert!(all(Arc::new(RwLock::new(1))).is_some());
+    /// ```
     pub fn into_mapped(this: Self) -> OwnedRwLockMappedWriteGuard<T, T, P> {
         Self::map(this, |data| data)
     }
@@ -502,6 +752,19 @@ impl<T: ?Sized, P: Platform> OwnedRwLockWriteGuard<T, P> {
     /// # Panics
     ///
     /// If `f` does; the lock is released then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{OwnedRwLockWriteGuard, RwLock};
+    /// use std::sync::Arc;
+    ///
+    /// let pair = Arc::new(RwLock::new((1, 2)));
+    /// let mut first = OwnedRwLockWriteGuard::map(pair.try_write_owned()?, |pair| &mut pair.0);
+    /// *first = 10;
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     pub fn map<F, U: ?Sized>(mut this: Self, f: F) -> OwnedRwLockMappedWriteGuard<T, U, P>
     where
         F: FnOnce(&mut T) -> &mut U,
@@ -519,6 +782,19 @@ impl<T: ?Sized, P: Platform> OwnedRwLockWriteGuard<T, P> {
     /// # Panics
     ///
     /// If `f` does; the lock is released then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{OwnedRwLockWriteGuard, RwLock};
+    /// use std::sync::Arc;
+    ///
+    /// let list = Arc::new(RwLock::new(vec![1]));
+    /// let item = OwnedRwLockWriteGuard::try_map(list.try_write_owned()?, |list| list.get_mut(3));
+    /// assert!(item.is_err(), "there is no such item, and the guard is back");
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     pub fn try_map<F, U: ?Sized>(mut this: Self, f: F) -> Result<OwnedRwLockMappedWriteGuard<T, U, P>, Self>
     where
         F: FnOnce(&mut T) -> Option<&mut U>,
@@ -561,6 +837,19 @@ pub struct OwnedRwLockMappedWriteGuard<T: ?Sized, U: ?Sized, P: Platform> {
 
 impl<T: ?Sized, U: ?Sized, P: Platform> OwnedRwLockMappedWriteGuard<T, U, P> {
     /// The lock that this guard holds.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{OwnedRwLockMappedWriteGuard, OwnedRwLockWriteGuard, RwLock};
+    /// use std::sync::Arc;
+    ///
+    /// let pair = Arc::new(RwLock::new((1, 2)));
+    /// let first = OwnedRwLockWriteGuard::map(pair.try_write_owned()?, |pair| &mut pair.0);
+    /// assert!(OwnedRwLockMappedWriteGuard::rwlock(&first).is_write_locked());
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     pub fn rwlock(this: &Self) -> &Arc<RwLock<T, P>> {
         &this.owned.held().0
     }
@@ -570,6 +859,20 @@ impl<T: ?Sized, U: ?Sized, P: Platform> OwnedRwLockMappedWriteGuard<T, U, P> {
     /// # Panics
     ///
     /// If `f` does; the lock is released then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{OwnedRwLockMappedWriteGuard, OwnedRwLockWriteGuard, RwLock};
+    /// use std::sync::Arc;
+    ///
+    /// let nested = Arc::new(RwLock::new(((1, 2), 3)));
+    /// let pair = OwnedRwLockWriteGuard::map(nested.try_write_owned()?, |nested| &mut nested.0);
+    /// let first = OwnedRwLockMappedWriteGuard::map(pair, |pair| &mut pair.0);
+    /// assert_eq!(*first, 1);
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     pub fn map<F, V: ?Sized>(mut this: Self, f: F) -> OwnedRwLockMappedWriteGuard<T, V, P>
     where
         F: FnOnce(&mut U) -> &mut V,
@@ -587,6 +890,20 @@ impl<T: ?Sized, U: ?Sized, P: Platform> OwnedRwLockMappedWriteGuard<T, U, P> {
     /// # Panics
     ///
     /// If `f` does; the lock is released then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{OwnedRwLockMappedWriteGuard, OwnedRwLockWriteGuard, RwLock};
+    /// use std::sync::Arc;
+    ///
+    /// let user = Arc::new(RwLock::new((1, Some("name"))));
+    /// let name = OwnedRwLockWriteGuard::map(user.try_write_owned()?, |user| &mut user.1);
+    /// let name = OwnedRwLockMappedWriteGuard::try_map(name, Option::as_mut);
+    /// assert_eq!(*name.expect("it has one"), "name");
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     pub fn try_map<F, V: ?Sized>(mut this: Self, f: F) -> Result<OwnedRwLockMappedWriteGuard<T, V, P>, Self>
     where
         F: FnOnce(&mut U) -> Option<&mut V>,
