@@ -56,8 +56,10 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// ```
     /// # futures_lite::future::block_on(async {
-    /// # use fifolock_core::{RwLock, platform::Local, rwlock::RwLockUpgradableReadGuard};
-    /// let cache = RwLock::<Option<u32>, Local>::new(None);
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{RwLock, RwLockUpgradableReadGuard};
+    ///
+    /// let cache = RwLock::<Option<u32>>::new(None);
     /// {
     ///     let guard = cache.upgradable_read().await;
     ///     if guard.is_none() {
@@ -81,6 +83,19 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Errors
     ///
     /// If that is not so. Nothing has changed then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::RwLock;
+    ///
+    /// let cache = RwLock::new(1);
+    /// let guard = cache.try_upgradable_read()?;
+    /// assert!(cache.try_read().is_ok() && cache.try_upgradable_read().is_err());
+    /// # drop(guard);
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn try_upgradable_read(&self) -> Result<RwLockUpgradableReadGuard<'_, T, P>, TryLockError> {
@@ -103,6 +118,21 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Errors
     ///
     /// The other future's output. The wait is over then: a share that was granted meanwhile was given back.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::RwLock;
+    ///
+    /// # futures_lite::future::block_on(async {
+    /// let cache = RwLock::new(1);
+    /// let writer = cache.write().await;
+    /// let shutdown = async { "shutting down" };
+    /// assert_eq!(cache.upgradable_read_until(shutdown).await.err(), Some("shutting down"));
+    /// # drop(writer);
+    /// # });
+    /// ```
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn upgradable_read_until<F: Future>(&self, other: F) -> UpgradableReadUntil<'_, T, P, F> {
         Until::new(ReadingUpgradable(self), other)
@@ -126,6 +156,21 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Panics
     ///
     /// As [`read_timeout`](Self::read_timeout).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::tokio::RwLock;
+    /// use tokio::time::Duration;
+    ///
+    /// # futures_lite::future::block_on(async {
+    /// let cache = RwLock::new(1);
+    /// let guard = cache.upgradable_read_timeout(Duration::from_millis(50)).await?;
+    /// assert_eq!(*guard, 1);
+    /// # Ok::<(), fifolock::tokio::TimeoutError>(())
+    /// # }).unwrap();
+    /// ```
     #[doc(alias = "try_upgradable_read_for")]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
@@ -153,6 +198,22 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Panics
     ///
     /// As [`read_deadline`](Self::read_deadline).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::tokio::RwLock;
+    /// use tokio::time::{Duration, Instant};
+    ///
+    /// # futures_lite::future::block_on(async {
+    /// let cache = RwLock::new(1);
+    /// let deadline = Instant::now() + Duration::from_millis(50);
+    /// let guard = cache.upgradable_read_deadline(deadline).await?;
+    /// assert_eq!(*guard, 1);
+    /// # Ok::<(), fifolock::tokio::TimeoutError>(())
+    /// # }).unwrap();
+    /// ```
     #[doc(alias = "try_upgradable_read_until")]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
@@ -171,6 +232,20 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// As [`blocking_read`](Self::blocking_read).
     /// Locks for upgradable reading, parking the thread until it may enter, in the same queue. As
     /// [`blocking_read`](Self::blocking_read), it blocks a worker inside an async runtime.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::{RwLock, RwLockUpgradableReadGuard};
+    ///
+    /// let cache = RwLock::new(None);
+    /// let guard = cache.blocking_upgradable_read();
+    /// if guard.is_none() {
+    ///     *RwLockUpgradableReadGuard::blocking_upgrade(guard) = Some(42);
+    /// }
+    /// assert_eq!(*cache.blocking_read(), Some(42));
+    /// ```
     #[doc(alias = "upgradable_read_blocking")]
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
@@ -198,10 +273,11 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// ```
     /// # #[cfg(feature = "std")] {
-    /// # use fifolock_core::{RwLock, platform::Std};
+    /// # fifolock_core::__facade!();
+    /// use fifolock::RwLock;
     /// use std::time::Duration;
     ///
-    /// let lock = RwLock::<_, Std>::new(1);
+    /// let lock = RwLock::new(1);
     /// let held = lock.blocking_write();
     /// let error = lock.blocking_upgradable_read_timeout(Duration::from_millis(5)).unwrap_err();
     /// assert_eq!(error.to_string(), "timed out waiting for upgradable read lock after 5ms");
@@ -242,6 +318,18 @@ impl<'a, T: ?Sized, P: Platform> RwLockUpgradableReadGuard<'a, T, P> {
     }
 
     /// The lock that this guard has a share in.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{RwLock, RwLockUpgradableReadGuard};
+    ///
+    /// let cache = RwLock::new(1);
+    /// let guard = cache.try_upgradable_read()?;
+    /// assert_eq!(RwLockUpgradableReadGuard::rwlock(&guard).queued(), 0);
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     pub fn rwlock(this: &Self) -> &'a RwLock<T, P> {
         this.shared.held().0
     }
@@ -260,6 +348,21 @@ impl<'a, T: ?Sized, P: Platform> RwLockUpgradableReadGuard<'a, T, P> {
     ///
     /// The future panics when polled after it was ready. A task that holds another read guard of this lock does not
     /// panic: it waits for itself, for ever.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{RwLock, RwLockUpgradableReadGuard};
+    ///
+    /// # futures_lite::future::block_on(async {
+    /// let cache = RwLock::new(1);
+    /// let guard = cache.upgradable_read().await;
+    /// // Waits until the other readers have left. No writer comes in between: the value is still what was read.
+    /// let mut guard = RwLockUpgradableReadGuard::upgrade(guard).await;
+    /// *guard += 1;
+    /// # });
+    /// ```
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn upgrade(this: Self) -> Upgrade<'a, T, P> {
         Acquire::new(this.into_upgrading())
@@ -291,8 +394,10 @@ impl<'a, T: ?Sized, P: Platform> RwLockUpgradableReadGuard<'a, T, P> {
     /// # Examples
     ///
     /// ```
-    /// # use fifolock_core::{RwLock, platform::Timer, rwlock::RwLockUpgradableReadGuard};
-    /// async fn refresh<P: Timer>(config: &RwLock<u32, P>, patience: P::Duration) -> u32 {
+    /// # fifolock_core::__facade!();
+    /// use fifolock::tokio::{RwLock, RwLockUpgradableReadGuard};
+    /// use tokio::time::Duration;
+    /// async fn refresh(config: &RwLock<u32>, patience: Duration) -> u32 {
     ///     let guard = config.upgradable_read().await;
     ///     match RwLockUpgradableReadGuard::upgrade_timeout(guard, patience).await {
     ///         Ok(mut guard) => {
@@ -331,9 +436,11 @@ impl<'a, T: ?Sized, P: Platform> RwLockUpgradableReadGuard<'a, T, P> {
     /// # Examples
     ///
     /// ```
-    /// # use fifolock_core::{RwLock, TimeoutError, platform::Timer, rwlock::RwLockUpgradableReadGuard};
+    /// # fifolock_core::__facade!();
+    /// use fifolock::tokio::{RwLock, RwLockUpgradableReadGuard, TimeoutError};
+    /// use tokio::time::Instant;
     /// /// One budget for both waits.
-    /// async fn refresh<P: Timer>(config: &RwLock<u32, P>, by: P::Instant) -> Result<(), TimeoutError> {
+    /// async fn refresh(config: &RwLock<u32>, by: Instant) -> Result<(), TimeoutError> {
     ///     let guard = config.upgradable_read_deadline(by).await?;
     ///     *RwLockUpgradableReadGuard::upgrade_deadline(guard, by).await? += 1;
     ///     Ok(())
@@ -371,8 +478,10 @@ impl<'a, T: ?Sized, P: Platform> RwLockUpgradableReadGuard<'a, T, P> {
     ///
     /// ```
     /// # futures_lite::future::block_on(async {
-    /// # use fifolock_core::{RwLock, platform::Local, rwlock::RwLockUpgradableReadGuard};
-    /// let lock = RwLock::<_, Local>::new(1);
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{RwLock, RwLockUpgradableReadGuard};
+    ///
+    /// let lock = RwLock::new(1);
     /// let reader = lock.read().await;
     /// let guard = lock.upgradable_read().await;
     /// let shutdown = async { "shutting down" };
@@ -399,8 +508,10 @@ impl<'a, T: ?Sized, P: Platform> RwLockUpgradableReadGuard<'a, T, P> {
     ///
     /// ```
     /// # #[cfg(feature = "std")] {
-    /// # use fifolock_core::{RwLock, platform::Std, rwlock::RwLockUpgradableReadGuard};
-    /// let lock = RwLock::<_, Std>::new(1);
+    /// # fifolock_core::__facade!();
+    /// use fifolock::{RwLock, RwLockUpgradableReadGuard};
+    ///
+    /// let lock = RwLock::new(1);
     /// let guard = lock.blocking_upgradable_read();
     /// if *guard == 1 {
     ///     // Nobody else has written since.
@@ -430,10 +541,11 @@ impl<'a, T: ?Sized, P: Platform> RwLockUpgradableReadGuard<'a, T, P> {
     ///
     /// ```
     /// # #[cfg(feature = "std")] {
-    /// # use fifolock_core::{RwLock, platform::Std, rwlock::RwLockUpgradableReadGuard};
+    /// # fifolock_core::__facade!();
+    /// use fifolock::{RwLock, RwLockUpgradableReadGuard};
     /// use std::time::Duration;
     ///
-    /// let lock = RwLock::<_, Std>::new(1);
+    /// let lock = RwLock::new(1);
     /// let reader = lock.blocking_read();
     /// let guard = lock.blocking_upgradable_read();
     /// let failed = RwLockUpgradableReadGuard::blocking_upgrade_timeout(guard, Duration::from_millis(5)).unwrap_err();
@@ -459,12 +571,43 @@ impl<'a, T: ?Sized, P: Platform> RwLockUpgradableReadGuard<'a, T, P> {
     /// # Errors
     ///
     /// This guard, if there is one. Nothing has changed then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{RwLock, RwLockUpgradableReadGuard};
+    ///
+    /// let cache = RwLock::new(1);
+    /// let reader = cache.try_read()?;
+    /// let guard = cache.try_upgradable_read()?;
+    /// // Another task reads: the guard is given back, with its share.
+    /// let guard = RwLockUpgradableReadGuard::try_upgrade(guard).unwrap_err();
+    /// assert_eq!(*guard, 1);
+    /// # drop(reader);
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn try_upgrade(this: Self) -> Result<RwLockWriteGuard<'a, T, P>, Self> {
         try_upgrade(this.shared, Place::here()).map(RwLockWriteGuard::new).map_err(Self::new)
     }
 
     /// Becomes a plain read guard. The next upgradable reader may enter then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{RwLock, RwLockUpgradableReadGuard};
+    ///
+    /// let cache = RwLock::new(1);
+    /// let guard = cache.try_upgradable_read()?;
+    /// // It was not needed: another task may have its turn.
+    /// let guard = RwLockUpgradableReadGuard::downgrade(guard);
+    /// assert!(cache.try_upgradable_read().is_ok());
+    /// # drop(guard);
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     pub fn downgrade(this: Self) -> RwLockReadGuard<'a, T, P> {
         RwLockReadGuard::new(downgrade_upgradable(this.shared))
     }

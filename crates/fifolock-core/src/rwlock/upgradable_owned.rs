@@ -44,6 +44,22 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Cancel safety
     ///
     /// As [`read`](Self::read).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::RwLock;
+    /// use std::sync::Arc;
+    ///
+    /// # futures_lite::future::block_on(async {
+    /// let cache = Arc::new(RwLock::new(1));
+    /// let guard = cache.clone().upgradable_read_owned().await;
+    /// // Others read; one alone may be about to write.
+    /// assert!(cache.try_read().is_ok() && cache.try_upgradable_read().is_err());
+    /// # drop(guard);
+    /// # });
+    /// ```
     #[doc(alias = "upgradable_read_arc")]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
@@ -56,6 +72,20 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Errors
     ///
     /// As [`try_upgradable_read`](Self::try_upgradable_read). This share in the lock's ownership is gone then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::RwLock;
+    /// use std::sync::Arc;
+    ///
+    /// let cache = Arc::new(RwLock::new(1));
+    /// let guard = cache.clone().try_upgradable_read_owned()?;
+    /// assert!(cache.try_read().is_ok() && cache.try_upgradable_read().is_err());
+    /// # drop(guard);
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     #[doc(alias = "try_upgradable_read_arc")]
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
@@ -77,6 +107,22 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Panics
     ///
     /// As [`read_timeout`](Self::read_timeout).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::tokio::RwLock;
+    /// use std::sync::Arc;
+    /// use tokio::time::Duration;
+    ///
+    /// # futures_lite::future::block_on(async {
+    /// let cache = Arc::new(RwLock::new(1));
+    /// let guard = cache.clone().upgradable_read_owned_timeout(Duration::from_millis(50)).await?;
+    /// assert_eq!(*guard, 1);
+    /// # Ok::<(), fifolock::tokio::TimeoutError>(())
+    /// # }).unwrap();
+    /// ```
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn upgradable_read_owned_timeout(self: Arc<Self>, timeout: P::Duration) -> UpgradableReadOwnedTimeout<T, P>
@@ -100,6 +146,23 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # Panics
     ///
     /// As [`read_deadline`](Self::read_deadline).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::tokio::RwLock;
+    /// use std::sync::Arc;
+    /// use tokio::time::{Duration, Instant};
+    ///
+    /// # futures_lite::future::block_on(async {
+    /// let cache = Arc::new(RwLock::new(1));
+    /// let deadline = Instant::now() + Duration::from_millis(50);
+    /// let guard = cache.clone().upgradable_read_owned_deadline(deadline).await?;
+    /// assert_eq!(*guard, 1);
+    /// # Ok::<(), fifolock::tokio::TimeoutError>(())
+    /// # }).unwrap();
+    /// ```
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn upgradable_read_owned_deadline(self: Arc<Self>, deadline: P::Instant) -> UpgradableReadOwnedDeadline<T, P>
@@ -124,9 +187,11 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// ```
     /// # futures_lite::future::block_on(async {
-    /// # use fifolock_core::{RwLock, platform::Local};
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::RwLock;
+    ///
     /// # #[allow(clippy::arc_with_non_send_sync)]
-    /// let lock = std::sync::Arc::new(RwLock::<_, Local>::new(1));
+    /// let lock = std::sync::Arc::new(RwLock::new(1));
     /// let held = lock.write().await;
     /// let shutdown = async { "shutting down" };
     /// assert_eq!(lock.clone().upgradable_read_owned_until(shutdown).await.err(), Some("shutting down"));
@@ -150,10 +215,11 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     ///
     /// ```
     /// # #[cfg(feature = "std")] {
-    /// # use fifolock_core::{RwLock, platform::Std};
+    /// # fifolock_core::__facade!();
+    /// use fifolock::RwLock;
     /// use std::{sync::Arc, thread};
     ///
-    /// let lock = Arc::new(RwLock::<_, Std>::new(1));
+    /// let lock = Arc::new(RwLock::new(1));
     /// let guard = lock.clone().blocking_upgradable_read_owned();
     /// thread::spawn(move || assert_eq!(*guard, 1)).join().unwrap();
     /// # }
@@ -191,6 +257,19 @@ impl<T: ?Sized, P: Platform> OwnedRwLockUpgradableReadGuard<T, P> {
     }
 
     /// The lock that this guard has a share in.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{OwnedRwLockUpgradableReadGuard, RwLock};
+    /// use std::sync::Arc;
+    ///
+    /// let cache = Arc::new(RwLock::new(1));
+    /// let guard = cache.clone().try_upgradable_read_owned()?;
+    /// assert_eq!(OwnedRwLockUpgradableReadGuard::rwlock(&guard).queued(), 0);
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     pub fn rwlock(this: &Self) -> &Arc<RwLock<T, P>> {
         &this.shared.held().0
     }
@@ -208,6 +287,22 @@ impl<T: ?Sized, P: Platform> OwnedRwLockUpgradableReadGuard<T, P> {
     /// # Panics
     ///
     /// The future panics when polled after it was ready.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{OwnedRwLockUpgradableReadGuard, RwLock};
+    /// use std::sync::Arc;
+    ///
+    /// # futures_lite::future::block_on(async {
+    /// let cache = Arc::new(RwLock::new(1));
+    /// let guard = cache.clone().upgradable_read_owned().await;
+    /// // Waits until the other readers have left. No writer comes in between: the value is still what was read.
+    /// let mut guard = OwnedRwLockUpgradableReadGuard::upgrade(guard).await;
+    /// *guard += 1;
+    /// # });
+    /// ```
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn upgrade(this: Self) -> UpgradeOwned<T, P> {
         Acquire::new(this.into_upgrading())
@@ -239,9 +334,11 @@ impl<T: ?Sized, P: Platform> OwnedRwLockUpgradableReadGuard<T, P> {
     /// # Examples
     ///
     /// ```
-    /// # use fifolock_core::{RwLock, platform::Timer, rwlock::OwnedRwLockUpgradableReadGuard};
+    /// # fifolock_core::__facade!();
+    /// use fifolock::tokio::{OwnedRwLockUpgradableReadGuard, RwLock};
+    /// use tokio::time::Duration;
     /// use std::sync::Arc;
-    /// async fn refresh<P: Timer>(config: &Arc<RwLock<u32, P>>, patience: P::Duration) -> u32 {
+    /// async fn refresh(config: &Arc<RwLock<u32>>, patience: Duration) -> u32 {
     ///     let guard = Arc::clone(config).upgradable_read_owned().await;
     ///     match OwnedRwLockUpgradableReadGuard::upgrade_timeout(guard, patience).await {
     ///         Ok(mut guard) => {
@@ -280,10 +377,12 @@ impl<T: ?Sized, P: Platform> OwnedRwLockUpgradableReadGuard<T, P> {
     /// # Examples
     ///
     /// ```
-    /// # use fifolock_core::{RwLock, TimeoutError, platform::Timer, rwlock::OwnedRwLockUpgradableReadGuard};
+    /// # fifolock_core::__facade!();
+    /// use fifolock::tokio::{OwnedRwLockUpgradableReadGuard, RwLock, TimeoutError};
+    /// use tokio::time::Instant;
     /// use std::sync::Arc;
     /// /// One budget for both waits.
-    /// async fn refresh<P: Timer>(config: &Arc<RwLock<u32, P>>, by: P::Instant) -> Result<(), TimeoutError> {
+    /// async fn refresh(config: &Arc<RwLock<u32>>, by: Instant) -> Result<(), TimeoutError> {
     ///     let guard = Arc::clone(config).upgradable_read_owned_deadline(by).await?;
     ///     *OwnedRwLockUpgradableReadGuard::upgrade_deadline(guard, by).await? += 1;
     ///     Ok(())
@@ -321,9 +420,11 @@ impl<T: ?Sized, P: Platform> OwnedRwLockUpgradableReadGuard<T, P> {
     ///
     /// ```
     /// # futures_lite::future::block_on(async {
-    /// # use fifolock_core::{RwLock, platform::Local, rwlock::OwnedRwLockUpgradableReadGuard};
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{OwnedRwLockUpgradableReadGuard, RwLock};
+    ///
     /// # #[allow(clippy::arc_with_non_send_sync)]
-    /// let lock = std::sync::Arc::new(RwLock::<_, Local>::new(1));
+    /// let lock = std::sync::Arc::new(RwLock::new(1));
     /// let reader = lock.read().await;
     /// let guard = lock.clone().upgradable_read_owned().await;
     /// let shutdown = async { "shutting down" };
@@ -350,8 +451,10 @@ impl<T: ?Sized, P: Platform> OwnedRwLockUpgradableReadGuard<T, P> {
     ///
     /// ```
     /// # #[cfg(feature = "std")] {
-    /// # use fifolock_core::{RwLock, platform::Std, rwlock::OwnedRwLockUpgradableReadGuard};
-    /// let lock = std::sync::Arc::new(RwLock::<_, Std>::new(1));
+    /// # fifolock_core::__facade!();
+    /// use fifolock::{OwnedRwLockUpgradableReadGuard, RwLock};
+    ///
+    /// let lock = std::sync::Arc::new(RwLock::new(1));
     /// let guard = lock.clone().blocking_upgradable_read_owned();
     /// if *guard == 1 {
     ///     // Nobody else has written since.
@@ -381,10 +484,11 @@ impl<T: ?Sized, P: Platform> OwnedRwLockUpgradableReadGuard<T, P> {
     ///
     /// ```
     /// # #[cfg(feature = "std")] {
-    /// # use fifolock_core::{RwLock, platform::Std, rwlock::OwnedRwLockUpgradableReadGuard};
+    /// # fifolock_core::__facade!();
+    /// use fifolock::{OwnedRwLockUpgradableReadGuard, RwLock};
     /// use std::time::Duration;
     ///
-    /// let lock = std::sync::Arc::new(RwLock::<_, Std>::new(1));
+    /// let lock = std::sync::Arc::new(RwLock::new(1));
     /// let reader = lock.blocking_read();
     /// let guard = lock.clone().blocking_upgradable_read_owned();
     /// let failed = OwnedRwLockUpgradableReadGuard::blocking_upgrade_timeout(guard, Duration::from_millis(5)).unwrap_err();
@@ -410,12 +514,45 @@ impl<T: ?Sized, P: Platform> OwnedRwLockUpgradableReadGuard<T, P> {
     /// # Errors
     ///
     /// This guard, if there is one. Nothing has changed then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{OwnedRwLockUpgradableReadGuard, RwLock};
+    /// use std::sync::Arc;
+    ///
+    /// let cache = Arc::new(RwLock::new(1));
+    /// let reader = cache.try_read()?;
+    /// let guard = cache.clone().try_upgradable_read_owned()?;
+    /// // Another task reads: the guard is given back, with its share.
+    /// let guard = OwnedRwLockUpgradableReadGuard::try_upgrade(guard).unwrap_err();
+    /// assert_eq!(*guard, 1);
+    /// # drop(reader);
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn try_upgrade(this: Self) -> Result<OwnedRwLockWriteGuard<T, P>, Self> {
         try_upgrade(this.shared, Place::here()).map(RwLockHandle::write_guard).map_err(Self::new)
     }
 
     /// Becomes a plain read guard. The next upgradable reader may enter then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{OwnedRwLockUpgradableReadGuard, RwLock};
+    /// use std::sync::Arc;
+    ///
+    /// let cache = Arc::new(RwLock::new(1));
+    /// let guard = cache.clone().try_upgradable_read_owned()?;
+    /// // It was not needed: another task may have its turn.
+    /// let guard = OwnedRwLockUpgradableReadGuard::downgrade(guard);
+    /// assert!(cache.try_upgradable_read().is_ok());
+    /// # drop(guard);
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     pub fn downgrade(this: Self) -> OwnedRwLockReadGuard<T, T, P> {
         RwLockHandle::read_guard(downgrade_upgradable(this.shared))
     }
