@@ -38,18 +38,59 @@ impl<'a, T: ?Sized, P: Platform> RwLockWriteGuard<'a, T, P> {
     }
 
     /// The lock that this guard holds.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{RwLock, RwLockWriteGuard};
+    ///
+    /// let lock = RwLock::new(0);
+    /// let guard = lock.try_write()?;
+    /// assert!(RwLockWriteGuard::rwlock(&guard).is_write_locked());
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     pub fn rwlock(this: &Self) -> &'a RwLock<T, P> {
         this.owned.held().0
     }
 
     /// Becomes a read guard, without a moment in which another writer could enter. If no writer waits, the waiting
     /// readers enter too.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{RwLock, RwLockWriteGuard};
+    ///
+    /// let config = RwLock::new(1);
+    /// let mut guard = config.try_write()?;
+    /// *guard = 2;
+    /// // No other writer comes in between: what was written is what is read.
+    /// let guard = RwLockWriteGuard::downgrade(guard);
+    /// assert_eq!((*guard, config.state().readers), (2, 1));
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     pub fn downgrade(self) -> RwLockReadGuard<'a, T, P> {
         RwLockReadGuard::new(downgrade(self.owned))
     }
 
     /// Becomes an upgradable read guard, as [`downgrade`](Self::downgrade): it can become a write guard again before
     /// another writer enters.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{RwLock, RwLockWriteGuard};
+    ///
+    /// let config = RwLock::new(1);
+    /// let guard = RwLockWriteGuard::downgrade_to_upgradable(config.try_write()?);
+    /// // Readers look meanwhile, and this task writes again before anyone else does.
+    /// assert!(config.try_read().is_ok() && config.try_write().is_err());
+    /// # drop(guard);
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     pub fn downgrade_to_upgradable(this: Self) -> RwLockUpgradableReadGuard<'a, T, P> {
         RwLockUpgradableReadGuard::new(downgrade_to_upgradable(this.owned))
     }
@@ -60,6 +101,19 @@ impl<'a, T: ?Sized, P: Platform> RwLockWriteGuard<'a, T, P> {
     /// # Panics
     ///
     /// If `f` does; the lock is released then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{RwLock, RwLockWriteGuard};
+    ///
+    /// let pair = RwLock::new((1, 2));
+    /// let first = RwLockWriteGuard::downgrade_map(pair.try_write()?, |pair| &pair.0);
+    /// assert_eq!(*first, 1);
+    /// assert!(pair.try_read().is_ok());
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     pub fn downgrade_map<F, U: ?Sized>(this: Self, f: F) -> RwLockReadGuard<'a, U, P>
     where
         F: FnOnce(&T) -> &U,
@@ -77,6 +131,18 @@ impl<'a, T: ?Sized, P: Platform> RwLockWriteGuard<'a, T, P> {
     /// # Panics
     ///
     /// If `f` does; the lock is released then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{RwLock, RwLockWriteGuard};
+    ///
+    /// let list = RwLock::new(vec![1]);
+    /// let item = RwLockWriteGuard::try_downgrade_map(list.try_write()?, |list| list.get(3));
+    /// assert!(item.is_err(), "there is no such item, and the lock is held to write still");
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     pub fn try_downgrade_map<F, U: ?Sized>(this: Self, f: F) -> Result<RwLockReadGuard<'a, U, P>, Self>
     where
         F: FnOnce(&T) -> Option<&U>,
@@ -88,6 +154,19 @@ impl<'a, T: ?Sized, P: Platform> RwLockWriteGuard<'a, T, P> {
     }
 
     /// A guard like those of [`map`](Self::map), for all of the data.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{RwLock, RwLockMappedWriteGuard, RwLockWriteGuard};
+    ///
+    /// // A function may return both a mapped and a whole guard.
+    /// fn all(lock: &RwLock<u32>) -> Option<RwLockMappedWriteGuard<'_, u32>> {
+    ///     lock.try_write().ok().map(RwLockWriteGuard::into_mapped)
+    /// }
+    /// assert!(all(&RwLock::new(1)).is_some());
+    /// ```
     pub fn into_mapped(this: Self) -> RwLockMappedWriteGuard<'a, T, P> {
         Self::map(this, |data| data)
     }
@@ -97,6 +176,20 @@ impl<'a, T: ?Sized, P: Platform> RwLockWriteGuard<'a, T, P> {
     /// # Panics
     ///
     /// If `f` does; the lock is released then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{RwLock, RwLockWriteGuard};
+    ///
+    /// let pair = RwLock::new((1, 2));
+    /// let mut first = RwLockWriteGuard::map(pair.try_write()?, |pair| &mut pair.0);
+    /// *first = 10;
+    /// drop(first);
+    /// assert_eq!(pair.into_inner(), (10, 2));
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     pub fn map<F, U: ?Sized>(mut this: Self, f: F) -> RwLockMappedWriteGuard<'a, U, P>
     where
         F: FnOnce(&mut T) -> &mut U,
@@ -114,6 +207,18 @@ impl<'a, T: ?Sized, P: Platform> RwLockWriteGuard<'a, T, P> {
     /// # Panics
     ///
     /// If `f` does; the lock is released then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{RwLock, RwLockWriteGuard};
+    ///
+    /// let list = RwLock::new(vec![1]);
+    /// let item = RwLockWriteGuard::try_map(list.try_write()?, |list| list.get_mut(3));
+    /// assert!(item.is_err(), "there is no such item, and the guard is back");
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     pub fn try_map<F, U: ?Sized>(mut this: Self, f: F) -> Result<RwLockMappedWriteGuard<'a, U, P>, Self>
     where
         F: FnOnce(&mut T) -> Option<&mut U>,
@@ -182,6 +287,19 @@ impl<'a, T: ?Sized, P: Platform> RwLockMappedWriteGuard<'a, T, P> {
     /// # Panics
     ///
     /// If `f` does; the lock is released then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{RwLock, RwLockMappedWriteGuard, RwLockWriteGuard};
+    ///
+    /// let nested = RwLock::new(((1, 2), 3));
+    /// let pair = RwLockWriteGuard::map(nested.try_write()?, |nested| &mut nested.0);
+    /// let first = RwLockMappedWriteGuard::map(pair, |pair| &mut pair.0);
+    /// assert_eq!(*first, 1);
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     pub fn map<F, U: ?Sized>(mut this: Self, f: F) -> RwLockMappedWriteGuard<'a, U, P>
     where
         F: FnOnce(&mut T) -> &mut U,
@@ -199,6 +317,19 @@ impl<'a, T: ?Sized, P: Platform> RwLockMappedWriteGuard<'a, T, P> {
     /// # Panics
     ///
     /// If `f` does; the lock is released then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{RwLock, RwLockMappedWriteGuard, RwLockWriteGuard};
+    ///
+    /// let user = RwLock::new((1, Some("name")));
+    /// let name = RwLockWriteGuard::map(user.try_write()?, |user| &mut user.1);
+    /// let name = RwLockMappedWriteGuard::try_map(name, Option::as_mut);
+    /// assert_eq!(*name.expect("it has one"), "name");
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     pub fn try_map<F, U: ?Sized>(mut this: Self, f: F) -> Result<RwLockMappedWriteGuard<'a, U, P>, Self>
     where
         F: FnOnce(&mut T) -> Option<&mut U>,

@@ -53,6 +53,18 @@ impl<'a, T: ?Sized, P: Platform> RwLockReadGuard<'a, T, P> {
     /// # Panics
     ///
     /// If `f` does; the share is given back then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{RwLock, RwLockReadGuard};
+    ///
+    /// let pair = RwLock::new((1, 2));
+    /// let first = RwLockReadGuard::map(pair.try_read()?, |pair| &pair.0);
+    /// assert_eq!(*first, 1);
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     pub fn map<F, U: ?Sized>(this: Self, f: F) -> RwLockReadGuard<'a, U, P>
     where
         F: FnOnce(&T) -> &U,
@@ -70,6 +82,18 @@ impl<'a, T: ?Sized, P: Platform> RwLockReadGuard<'a, T, P> {
     /// # Panics
     ///
     /// If `f` does; the share is given back then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::{RwLock, RwLockReadGuard};
+    ///
+    /// let list = RwLock::new(vec![1]);
+    /// let item = RwLockReadGuard::try_map(list.try_read()?, |list| list.get(3));
+    /// assert!(item.is_err(), "there is no such item, and the guard is back");
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     pub fn try_map<F, U: ?Sized>(this: Self, f: F) -> Result<RwLockReadGuard<'a, U, P>, Self>
     where
         F: FnOnce(&T) -> Option<&U>,
