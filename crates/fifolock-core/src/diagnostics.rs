@@ -19,9 +19,10 @@
 //!
 //! ```
 //! # #[cfg(feature = "diagnostics")] {
-//! use fifolock_core::{Mutex, platform::Local};
+//! # fifolock_core::__facade!();
+//! use fifolock::local::Mutex;
 //!
-//! let mutex = Mutex::<_, Local>::new(0);
+//! let mutex = Mutex::new(0);
 //! let guard = mutex.try_lock()?;
 //! let report = mutex.diagnose();
 //! assert_eq!(report.holders()[0].location.file(), file!());

@@ -53,6 +53,17 @@ pub(crate) enum Units {
 
 impl Limit {
     /// So many ticks of a clock that ticks `hz` times in a second.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use fifolock_core::error::Limit;
+    /// use core::{num::NonZeroU64, time::Duration};
+    ///
+    /// // An adapter whose clock ticks at 32,768 Hz.
+    /// let limit = Limit::from_ticks(16_384, NonZeroU64::new(32_768).unwrap());
+    /// assert_eq!(limit.to_core(), Duration::from_millis(500));
+    /// ```
     #[must_use]
     #[inline(always)]
     pub fn from_ticks(count: u64, hz: NonZeroU64) -> Self {
@@ -67,6 +78,15 @@ impl Limit {
     }
 
     /// The same as `core`'s duration, rounded down to nanoseconds.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use fifolock_core::error::Limit;
+    /// use core::time::Duration;
+    ///
+    /// assert_eq!(Limit::from(Duration::from_millis(5)).to_core(), Duration::from_millis(5));
+    /// ```
     #[must_use]
     pub const fn to_core(self) -> Duration {
         match self.0 {
@@ -127,6 +147,22 @@ impl TimeoutError {
     }
 
     /// How long the operation was allowed to wait; `None` if it had a deadline, or did not wait.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::tokio::Mutex;
+    /// use tokio::time::Duration;
+    ///
+    /// # futures_lite::future::block_on(async {
+    /// let mutex = Mutex::new(0);
+    /// let held = mutex.lock().await;
+    /// let error = mutex.lock_timeout(Duration::from_millis(50)).await.unwrap_err();
+    /// assert_eq!(error.timeout(), Some(Duration::from_millis(50)));
+    /// # drop(held);
+    /// # });
+    /// ```
     #[must_use]
     pub const fn timeout(&self) -> Option<Duration> {
         match self {
@@ -136,12 +172,42 @@ impl TimeoutError {
     }
 
     /// Whether the time was over before the lock was granted.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::tokio::Mutex;
+    /// use tokio::time::Duration;
+    ///
+    /// # futures_lite::future::block_on(async {
+    /// let mutex = Mutex::new(0);
+    /// let held = mutex.lock().await;
+    /// let error = mutex.lock_timeout(Duration::from_millis(50)).await.unwrap_err();
+    /// assert!(error.is_elapsed(), "try again later");
+    /// # drop(held);
+    /// # });
+    /// ```
     #[must_use]
     pub const fn is_elapsed(&self) -> bool {
         matches!(self, Self::Elapsed { .. })
     }
 
     /// Whether the timeout was refused because it is zero.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::tokio::Mutex;
+    /// use tokio::time::Duration;
+    ///
+    /// # futures_lite::future::block_on(async {
+    /// let mutex = Mutex::new(0);
+    /// let error = mutex.lock_timeout(Duration::ZERO).await.unwrap_err();
+    /// assert!(error.is_invalid(), "the program is at fault, not the load");
+    /// # });
+    /// ```
     #[must_use]
     pub const fn is_invalid(&self) -> bool {
         matches!(self, Self::InvalidTimeout)
@@ -172,10 +238,11 @@ impl Error for TimeoutError {}
 /// # Examples
 ///
 /// ```
-/// use fifolock_core::{Mutex, platform::Std};
+/// # fifolock_core::__facade!();
+/// use fifolock::Mutex;
 /// use std::{io, time::Duration};
 ///
-/// fn append(log: &Mutex<String, Std>, line: &str) -> io::Result<()> {
+/// fn append(log: &Mutex<String>, line: &str) -> io::Result<()> {
 ///     log.blocking_lock_timeout(Duration::from_millis(5))?.push_str(line);
 ///     Ok(())
 /// }
@@ -206,10 +273,11 @@ impl From<TimeoutError> for std::io::Error {
 ///
 /// ```
 /// # #[cfg(feature = "std")] {
-/// use fifolock_core::{RwLock, TimeoutError, platform::Std, rwlock::RwLockUpgradableReadGuard};
+/// # fifolock_core::__facade!();
+/// use fifolock::{RwLock, RwLockUpgradableReadGuard, TimeoutError};
 /// use std::time::Duration;
 ///
-/// fn refresh(cache: &RwLock<u32, Std>) -> Result<(), TimeoutError> {
+/// fn refresh(cache: &RwLock<u32>) -> Result<(), TimeoutError> {
 ///     let guard = cache.blocking_upgradable_read();
 ///     *RwLockUpgradableReadGuard::blocking_upgrade_timeout(guard, Duration::from_millis(5))? += 1;
 ///     Ok(())

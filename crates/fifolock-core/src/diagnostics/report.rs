@@ -63,11 +63,39 @@ impl LockReport {
     ///
     /// Readers are listed by call site, at most [`CALL_SITES`], and then those who have not claimed their shares, at
     /// most [`LISTED`]. How many there are besides is [`holders_not_listed`](Self::holders_not_listed).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::Mutex;
+    ///
+    /// let mutex = Mutex::new(0);
+    /// let held = mutex.try_lock()?;
+    /// let report = mutex.diagnose();
+    /// assert_eq!(report.holders()[0].location.file(), file!());
+    /// # drop(held);
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     pub fn holders(&self) -> &[Holder] {
         &self.holders
     }
 
     /// How many hold the lock and are not listed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::Mutex;
+    ///
+    /// let mutex = Mutex::new(0);
+    /// let held = mutex.try_lock()?;
+    /// let report = mutex.diagnose();
+    /// assert_eq!(report.holders_not_listed(), 0);
+    /// # drop(held);
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     pub fn holders_not_listed(&self) -> usize {
         let listed: usize = self.holders.iter().map(|holder| holder.count).sum();
         self.held.saturating_sub(listed)
@@ -75,11 +103,41 @@ impl LockReport {
 
     /// Who waits, in the order in which they are served: of a read-write lock those who are served one by one, then the
     /// readers that are served together (under the task-fair policy all in one order), of each at most [`LISTED`]. How many there are besides is [`waiters_not_listed`](Self::waiters_not_listed).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::Mutex;
+    ///
+    /// let mutex = Mutex::new(0);
+    /// let held = mutex.try_lock()?;
+    /// let report = mutex.diagnose();
+    /// for waiting in report.waiters() {
+    ///     println!("{}", waiting.location);
+    /// }
+    /// # drop(held);
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     pub fn waiters(&self) -> &[Waiting] {
         &self.waiters
     }
 
     /// How many wait and are not listed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fifolock_core::__facade!();
+    /// use fifolock::local::Mutex;
+    ///
+    /// let mutex = Mutex::new(0);
+    /// let held = mutex.try_lock()?;
+    /// let report = mutex.diagnose();
+    /// assert_eq!(report.waiters_not_listed(), 0);
+    /// # drop(held);
+    /// # Ok::<(), fifolock::local::TryLockError>(())
+    /// ```
     pub fn waiters_not_listed(&self) -> usize {
         let all: usize = self.queued.iter().map(|(_, queued)| queued).sum();
         all.saturating_sub(self.waiters.len())
