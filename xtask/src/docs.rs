@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use xshell::cmd;
 
 use crate::context::{Context, Failure, OrElse as _, Outcome, Result};
+use crate::doc_examples;
 use crate::features::{closure, declared};
 use crate::lint::{has_toolchain, is_published};
 
@@ -25,6 +26,7 @@ const FLAGS: &str = "--cfg docsrs -D rustdoc::broken_intra_doc_links -D rustdoc:
 /// Builds the documentation, and, if there is a nightly, once more as docs.rs will: a page that fails there is seen only
 /// after publication.
 pub(crate) fn run(cx: &Context, _args: &[String]) -> Result<Outcome> {
+    doc_examples::check(cx)?;
     let sh = &cx.sh;
     cmd!(sh, "cargo doc --no-deps --workspace --all-features")
         .env("RUSTDOCFLAGS", "-D warnings")

@@ -7,6 +7,7 @@ mod context;
 mod coverage;
 mod deny;
 mod deps;
+mod doc_examples;
 mod docs;
 mod examples;
 mod features;
