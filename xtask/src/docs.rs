@@ -46,6 +46,9 @@ pub(crate) fn run(cx: &Context, _args: &[String]) -> Result<Outcome> {
         let all: Vec<&str> = features.keys().copied().collect();
         let complete = build(cx, name, &all)?;
         labels += complete.labels.len();
+        if name == CORE {
+            in_order(cx)?;
+        }
         let mut builds = Vec::new();
         for chosen in [None].into_iter().chain(features.keys().map(Some)) {
             let chosen: Vec<&str> = chosen.into_iter().copied().collect();
@@ -69,6 +72,45 @@ pub(crate) fn run(cx: &Context, _args: &[String]) -> Result<Outcome> {
         "rustdoc takes the condition from a `cfg` on the item, on a module around it, or on a `pub use` of it; say \
          `doc(auto_cfg = false)`, or put the `cfg` elsewhere",
     ))
+}
+
+const CORE: &str = "fifolock-core";
+
+/// The locks' own pages.
+const LOCKS: [&str; 2] = ["mutex/struct.Mutex.html", "rwlock/struct.RwLock.html"];
+
+/// Whether the locks' pages begin with what most readers look for. Rustdoc lists the parts of an `impl` by their place in the
+/// source, a module's where the module is declared.
+fn in_order(cx: &Context) -> Result<()> {
+    for page in LOCKS {
+        let file = target_dir(cx).join("doc/fifolock_core").join(page);
+        let text = cx.sh.read_file(file).or_tell("see whether rustdoc has another name for the page")?;
+        if let Some(early) = early_method(&text) {
+            return Err(Failure::new(
+                &format!("{page} lists `{early}` before methods that are neither owned nor upgradable"),
+                "declare its module after the `impl` of the others",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The first method, if it is not `new`, or one of the owned and upgradable that stands before others.
+fn early_method(page: &str) -> Option<&str> {
+    let methods: Vec<&str> =
+        page.split(r#"<section id="method."#).skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    // Those of `Deref` and other traits follow, with numbers.
+    let own =
+        methods.split(|name| name.contains('-') || *name == "fmt" || *name == "borrow").next().unwrap_or_default();
+    let is_plain = |name: &&str| !["owned", "upgradable", "on_arc"].iter().any(|word| name.contains(word));
+    match own.first() {
+        Some(&"new") => own.iter().skip_while(|name| is_plain(name)).find(|_| {
+            let first = own.iter().position(|name| !is_plain(name)).expect("found one");
+            own[first..].iter().any(|name| is_plain(name))
+        }),
+        first => first,
+    }
+    .copied()
 }
 
 /// What the pages of one build have. An item is a page and the name of a place on it.
@@ -191,6 +233,19 @@ mod tests {
         let mut found = Pages::default();
         read_page("a.html", text, &mut found);
         found
+    }
+
+    #[test]
+    fn methods_out_of_order_are_found() {
+        let page = |names: &[&str]| {
+            names.iter().map(|name| format!(r#"<section id="method.{name}" class="method">"#)).collect::<String>()
+        };
+        assert_eq!(
+            early_method(&page(&["new", "lock", "upgradable_read", "lock_owned", "on_arc", "fmt", "from"])),
+            None
+        );
+        assert_eq!(early_method(&page(&["lock_owned", "new", "lock"])), Some("lock_owned"));
+        assert_eq!(early_method(&page(&["new", "lock_owned", "lock"])), Some("lock_owned"));
     }
 
     #[test]
