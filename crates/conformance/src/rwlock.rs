@@ -1,5 +1,6 @@
-//! The rules of the read-write lock: W1 to W9, with what W8 takes over from the mutex (M1 to M11), the conversions of
-//! guards (F18), and the scenarios H02 (by drop), H09 to H12.
+//! The rules of the read-write lock: W1 to W9, with what W8 takes over from the mutex (M5 to M10; what holds
+//! where one guard at a time is inside is with the [`mutex`](crate::mutex)), the conversions of guards (F18), and the
+//! scenario H02 (by drop).
 //!
 //! Most run in both forms, with borrowed and with owned futures and guards.
 
@@ -109,16 +110,14 @@ rwlock_rules_of! {
             w2_writer_queues_behind_a_granted_batch,
             w3_last_reader_hands_over_to_the_head_writer,
             w3_unclaimed_last_reader_hands_over_too,
-            w9_writers_without_a_pause_keep_readers_waiting,
-            h10_overlapping_readers_do_not_starve_a_writer;
+            w9_writers_without_a_pause_keep_readers_waiting;
         batch:
             w4_next_writer_goes_before_a_reader_that_has_waited_longer,
             w4_writers_hand_over_from_one_to_the_next,
             w4_all_waiting_readers_enter_in_one_batch,
             w4_batch_of_several_chunks_enters_by_one_release,
             w4_no_writer_enters_before_the_whole_batch_has_left,
-            w4_unclaimed_writer_that_is_dropped_admits_the_batch,
-            h09_reader_batch;
+            w4_unclaimed_writer_that_is_dropped_admits_the_batch;
         leave:
             w5_last_waiting_writer_that_is_dropped_admits_the_readers,
             w5_last_waiting_writer_that_gives_up_admits_the_readers,
@@ -135,8 +134,7 @@ rwlock_rules_of! {
             w6_downgrade_admits_nobody_while_a_writer_waits,
             w6_downgrade_admits_as_many_as_there_is_room_for,
             w6_downgrade_without_waiters_lets_readers_in_and_no_writer,
-            w6_downgraded_reader_that_leaves_hands_over,
-            h11_downgrade;
+            w6_downgraded_reader_that_leaves_hands_over;
         limit:
             w7_reader_beyond_the_limit_queues,
             w7_reader_beyond_the_limit_enters_when_one_leaves,
@@ -144,27 +142,14 @@ rwlock_rules_of! {
             w7_batch_admits_what_there_is_room_for,
             w7_waiter_at_the_limit_that_is_dropped_takes_no_share,
             w7_unclaimed_share_that_is_dropped_goes_to_the_next,
-            w7_limit_of_one_serves_readers_in_order,
-            h12_reader_limit;
+            w7_limit_of_one_serves_readers_in_order;
         waiting:
-            w8_m1_first_poll_of_a_free_lock_touches_no_waker,
-            w8_m2_order_among_writers_is_that_of_first_polls,
-            w8_m2_order_among_readers_is_that_of_first_polls,
-            w8_m2_an_unpolled_future_has_no_part,
-            w8_m2_polled_after_ready_panics,
-            w8_m3_each_grant_wakes_once,
-            w8_m4_nobody_barges_past_a_granted_writer,
-            w8_m4_nobody_barges_past_a_granted_reader,
-            w8_m5_dropped_writers_leave_from_anywhere,
             w8_m5_dropped_readers_leave_from_anywhere,
-            w8_m6_chain_of_granted_writers_that_are_dropped,
             w8_m6_dropped_batch_admits_the_next_writer,
             w8_m6_part_of_the_batch_is_dropped,
             w8_m7_guards_release_once_also_on_panic,
             w8_m9_a_task_that_locks_twice_waits_for_itself,
-            w8_m10_snapshots_are_right_at_once,
-            w8_m10_looking_changes_nothing,
-            w8_newest_waker_is_woken;
+            w8_m10_snapshots_are_right_at_once;
         guards:
             f18_read_map_keeps_the_share,
             f18_read_try_map_refused_gives_the_guard_back,

@@ -3,9 +3,7 @@
 use super::{queue, serve, turns};
 use crate::rescue::fixture::{Actor, Op, each_policy, each_policy_with};
 use crate::tools::{Hooks, Platform, Slot, hook};
-use fifolock_core::RwLock;
-use fifolock_core::rwlock::RwLockPolicy::{PhaseFair, TaskFair, WriterPreferring};
-use std::rc::Rc;
+use fifolock_core::rwlock::RwLockPolicy::{TaskFair, WriterPreferring};
 
 pub(super) fn p6_h01_chosen_then_dropped<P: Platform>() {
     each_policy::<P>(|subject, _| {
@@ -81,7 +79,9 @@ pub(super) fn p6_h02_the_last_blocker_leaves<P: Platform>() {
 
 pub(super) fn p6_h09_reader_batch<P: Platform>() {
     each_policy::<P>(|subject, _| {
-        for order in [[0, 1, 2, 3, 4], [4, 2, 0, 1, 3]] {
+        // In these orders, and backwards.
+        let rotations = (0..5).map(|start| [0, 1, 2, 3, 4].map(|n| (start + n) % 5));
+        for order in rotations.flat_map(|order| [order, order.map(|n| 4 - n)]) {
             let actors = Actor::many(5);
             let held = subject.hold(Op::Write);
             let mut waiting = queue(subject, &actors, "rrrrr");
@@ -153,47 +153,25 @@ pub(super) fn p6_h11_downgrade<P: Platform>() {
 
 /// Whenever a waker is called the lock is held.
 pub(super) fn p6_no_gap_in_a_hand_off<P: Platform>() {
-    for policy in [WriterPreferring, TaskFair, PhaseFair] {
-        for kind in [Op::Read, Op::Upgradable, Op::Write] {
-            for holder in [Op::Read, Op::Upgradable, Op::Write] {
-                if holder == Op::Read && kind != Op::Write || holder == Op::Upgradable && kind == Op::Read {
-                    // It need not wait.
-                    continue;
-                }
-                let lock = Rc::new(RwLock::<u32, P>::with_policy(0, policy));
-                let seen = Slot::new();
-                let on_wake = {
-                    let (lock, seen) = (Rc::clone(&lock), seen.clone());
-                    hook(move || seen.put((lock.try_write().is_ok(), lock.state().readers, lock.state().writer)))
-                };
-                let actor = Actor::with_hooks(Hooks { on_wake, ..Hooks::default() });
-                let reading = (holder == Op::Read).then(|| lock.try_read().expect("free"));
-                let upgradable = (holder == Op::Upgradable).then(|| lock.try_upgradable_read().expect("free"));
-                let writing = (holder == Op::Write).then(|| lock.try_write().expect("free"));
-                match kind {
-                    Op::Read => {
-                        let waits = actor.queue(Box::pin(lock.read()));
-                        drop((reading, upgradable, writing));
-                        assert_eq!(seen.take(), Some((false, 1, false)));
-                        drop(waits);
-                    }
-                    Op::Upgradable => {
-                        let waits = actor.queue(Box::pin(lock.upgradable_read()));
-                        drop((reading, upgradable, writing));
-                        assert_eq!(seen.take(), Some((false, 1, false)));
-                        drop(waits);
-                    }
-                    _ => {
-                        let waits = actor.queue(Box::pin(lock.write()));
-                        drop((reading, upgradable, writing));
-                        assert_eq!(seen.take(), Some((false, 0, true)));
-                        drop(waits);
-                    }
-                }
-                assert!(lock.try_write().is_ok());
-            }
+    use Op::{Read, Upgradable, Write};
+    each_policy::<P>(|subject, _| {
+        for (holder, kind) in
+            [(Read, Write), (Upgradable, Upgradable), (Upgradable, Write), (Write, Read), (Write, Upgradable)]
+        {
+            let seen = Slot::new();
+            let on_wake = {
+                let (subject, seen) = (subject.clone(), seen.clone());
+                hook(move || seen.put((subject.try_op(Write), subject.state())))
+            };
+            let actor = Actor::with_hooks(Hooks { on_wake, ..Hooks::default() });
+            let held = subject.hold(holder);
+            let waits = actor.queue(subject.op(kind));
+            drop(held);
+            assert_eq!(seen.take(), Some((false, (1, 0))), "{kind:?} behind {holder:?}");
+            drop(waits);
+            subject.assert_free();
         }
-    }
+    });
 }
 
 pub(super) fn p6_the_limit_of_readers<P: Platform>() {

@@ -131,29 +131,3 @@ pub(super) fn w4_unclaimed_writer_that_is_dropped_admits_the_batch<P: Platform, 
     }
     assert_free(&lock);
 }
-
-pub(super) fn h09_reader_batch<P: Platform, F: Form>() {
-    // In any polling order: these are all rotations, forwards and backwards.
-    for start in 0..5 {
-        for backwards in [false, true] {
-            let lock = new_lock::<P>();
-            let inside = F::try_write(&lock).expect("free");
-            let mut readers: Vec<_> = (0..5).map(|_| Task::queued(F::read(&lock))).collect();
-            drop(inside);
-            assert!(all_woken(&readers, 1));
-            let mut writer = Task::queued(F::write(&lock));
-            let mut guards = Vec::new();
-            for n in 0..5 {
-                let n = if backwards { 4 - n } else { n };
-                guards.push(readers[(start + n) % 5].ready());
-            }
-            while let Some(guard) = guards.pop() {
-                assert_eq!(writer.wakes(), 0);
-                drop(guard);
-            }
-            assert_eq!(writer.wakes(), 1);
-            drop(writer.ready());
-            assert_free(&lock);
-        }
-    }
-}

@@ -193,34 +193,3 @@ pub(super) fn w7_forgotten_guards_do_not_wrap_the_count<P: Platform>() {
     drop(Task::queued(lock.write()));
     assert_eq!(counts(&lock), (MAX, false, 0, 0));
 }
-
-pub(super) fn h12_reader_limit<P: Platform, F: Form>() {
-    // (a) No writer.
-    let lock = new_limited::<P>(3);
-    let mut guards = inside::<P, F>(&lock, 3);
-    assert!(F::try_read(&lock).is_err());
-    let mut fourth = Task::queued(F::read(&lock));
-    drop(guards.remove(0));
-    assert_eq!(fourth.wakes(), 1);
-    guards.push(fourth.ready());
-    drop(guards);
-    assert_free(&lock);
-
-    // (b) A write is polled behind the 4th.
-    let mut guards = inside::<P, F>(&lock, 3);
-    let mut fourth = Task::queued(F::read(&lock));
-    let mut write = Task::queued(F::write(&lock));
-    drop(guards.remove(0));
-    assert_eq!((fourth.wakes(), write.wakes()), (0, 0));
-    drop(guards.remove(0));
-    assert_eq!((fourth.wakes(), write.wakes()), (0, 0));
-    drop(guards);
-    assert_eq!((fourth.wakes(), write.wakes()), (0, 1));
-    let writing = write.ready();
-    assert!(F::try_read(&lock).is_err(), "it is alone");
-    fourth.pending();
-    drop(writing);
-    assert_eq!(fourth.wakes(), 1);
-    drop(fourth.ready());
-    assert_free(&lock);
-}

@@ -1,211 +1,13 @@
-//! What holds for readers and writers as for the mutex (W8: M1 to M7, M9, M10).
+//! What holds for readers and writers together as for the mutex (W8: M5 to M7, M9, M10).
 
 use super::{Data, FREE, Form, all_woken, assert_free, assert_shut, counts, new_limited, new_lock};
-use crate::tools::{Hooks, Platform, Slot, Task, counting_waker, hook, hooked_waker, panics, poll_once};
+use crate::tools::{Platform, Slot, Task, panics};
 use core::cell::Cell;
 use core::fmt;
 use core::ops::Deref;
-use core::task::Poll;
 use fifolock_core::RwLock;
 use std::rc::Rc;
 use std::sync::Arc;
-
-pub(super) fn w8_m1_first_poll_of_a_free_lock_touches_no_waker<P: Platform, F: Form>() {
-    let lock = new_lock::<P>();
-    let on_clone = hook(|| panic!("the waker was cloned"));
-    let (waker, count) = hooked_waker(Hooks { on_clone, ..Hooks::default() });
-    let mut read = Box::pin(F::read(&lock));
-    let Poll::Ready(reading) = poll_once(&mut read, &waker) else { panic!("a free lock can be read") };
-    let mut also = Box::pin(F::read(&lock));
-    assert!(poll_once(&mut also, &waker).is_ready());
-    drop(reading);
-    let mut write = Box::pin(F::write(&lock));
-    assert!(poll_once(&mut write, &waker).is_ready());
-    assert_eq!((count.wakes(), count.alive()), (0, 1));
-    assert_free(&lock);
-}
-
-pub(super) fn w8_m2_order_among_writers_is_that_of_first_polls<P: Platform, F: Form>() {
-    let lock = new_lock::<P>();
-    let mut guard = F::try_write(&lock).expect("free");
-    let mut writers: Vec<_> = (0..5).map(|_| Task::new(F::write(&lock))).collect();
-    let order = [3, 0, 4, 1, 2];
-    for n in order {
-        writers[n].pending();
-    }
-    for writer in &mut writers {
-        writer.pending();
-    }
-    for (turn, n) in order.into_iter().enumerate() {
-        drop(guard);
-        assert_eq!(counts(&lock), (0, true, 0, 4 - turn));
-        // Polls of those that wait, in the order of creation: no turn changes.
-        for other in &order[turn + 1..] {
-            writers[*other].pending();
-            assert_eq!(writers[*other].wakes(), 0);
-        }
-        assert_eq!(writers[n].wakes(), 1);
-        guard = writers[n].ready();
-    }
-    drop(guard);
-    assert_free(&lock);
-}
-
-pub(super) fn w8_m2_order_among_readers_is_that_of_first_polls<P: Platform, F: Form>() {
-    let lock = new_limited::<P>(1);
-    let mut guard = F::try_read(&lock).expect("free");
-    let mut readers: Vec<_> = (0..4).map(|_| Task::new(F::read(&lock))).collect();
-    let order = [2, 3, 0, 1];
-    for n in order {
-        readers[n].pending();
-    }
-    for (turn, n) in order.into_iter().enumerate() {
-        for other in order[turn..].iter().rev() {
-            readers[*other].pending();
-        }
-        drop(guard);
-        for other in &order[turn + 1..] {
-            readers[*other].pending();
-            assert_eq!(readers[*other].wakes(), 0);
-        }
-        assert_eq!(readers[n].wakes(), 1);
-        guard = readers[n].ready();
-    }
-    drop(guard);
-    assert_free(&lock);
-}
-
-pub(super) fn w8_m2_an_unpolled_future_has_no_part<P: Platform, F: Form>() {
-    let lock = new_lock::<P>();
-    let unpolled = (Box::pin(F::write(&lock)), Box::pin(F::read(&lock)));
-    assert_eq!(counts(&lock), FREE);
-    assert!(F::try_write(&lock).is_ok());
-    let reading = F::try_read(&lock).expect("free");
-    drop(unpolled);
-    let mut early = Task::new(F::write(&lock));
-    let mut late = Task::queued(F::write(&lock));
-    assert_eq!(counts(&lock), (1, false, 0, 1));
-    early.pending();
-    drop(reading);
-    assert_eq!((early.wakes(), late.wakes()), (0, 1));
-    drop(late.ready());
-    drop(early.ready());
-    assert_free(&lock);
-}
-
-pub(super) fn w8_m2_polled_after_ready_panics<P: Platform, F: Form>() {
-    let message = "a lock future was polled after it was ready; make a new one for the next wait";
-    let lock = new_lock::<P>();
-    // Ready at once.
-    let (mut first, mut second) = (Task::new(F::read(&lock)), Task::new(F::read(&lock)));
-    let guards = (first.ready(), second.ready());
-    assert_eq!(panics(|| first.poll().is_ready()), message);
-    assert_eq!(counts(&lock), (2, false, 0, 0));
-    // Ready after a wait.
-    let mut writer = Task::queued(F::write(&lock));
-    drop(guards);
-    let writing = writer.ready();
-    assert_eq!(panics(|| writer.poll().is_ready()), message);
-    let mut reader = Task::queued(F::read(&lock));
-    drop(writing);
-    let reading = reader.ready();
-    assert_eq!(panics(|| reader.poll().is_ready()), message);
-    assert_eq!(counts(&lock), (1, false, 0, 0));
-    drop(reading);
-    let mut writer = Task::new(F::write(&lock));
-    drop(writer.ready());
-    assert_eq!(panics(|| writer.poll().is_ready()), message);
-    assert_free(&lock);
-}
-
-pub(super) fn w8_m3_each_grant_wakes_once<P: Platform, F: Form>() {
-    let lock = new_lock::<P>();
-    let reading = F::try_read(&lock).expect("free");
-    let mut writer = Task::queued(F::write(&lock));
-    drop(reading);
-    assert_eq!(writer.wakes(), 1);
-    // Whatever comes and goes before the claim.
-    let mut others = [Task::queued(F::write(&lock)), Task::queued(F::write(&lock))];
-    let mut readers = [Task::queued(F::read(&lock)), Task::queued(F::read(&lock))];
-    others[0].cancel();
-    readers[0].cancel();
-    assert_eq!((writer.wakes(), others[1].wakes(), readers[1].wakes()), (1, 0, 0));
-    drop(writer.ready());
-    drop(others[1].ready());
-    assert_eq!(readers[1].wakes(), 1);
-    let also = F::try_read(&lock).expect("no writer waits");
-    drop(also);
-    drop(readers[1].ready());
-    assert_eq!((writer.wakes(), others[0].wakes(), others[1].wakes()), (1, 0, 1));
-    assert_eq!((readers[0].wakes(), readers[1].wakes()), (0, 1));
-    assert_free(&lock);
-}
-
-pub(super) fn w8_m4_nobody_barges_past_a_granted_writer<P: Platform, F: Form>() {
-    let lock = new_lock::<P>();
-    for granted_by_reader in [false, true] {
-        let mut writer = Task::new(F::write(&lock));
-        if granted_by_reader {
-            let reading = F::try_read(&lock).expect("free");
-            writer.pending();
-            drop(reading);
-        } else {
-            let writing = F::try_write(&lock).expect("free");
-            writer.pending();
-            drop(writing);
-        }
-        assert_shut(&lock);
-        let mut reader = Task::queued(F::read(&lock));
-        let mut next = Task::queued(F::write(&lock));
-        assert_eq!(counts(&lock), (0, true, 1, 1));
-        let writing = writer.ready();
-        assert_shut(&lock);
-        drop(writing);
-        drop(next.ready());
-        drop(reader.ready());
-        assert_free(&lock);
-    }
-}
-
-pub(super) fn w8_m4_nobody_barges_past_a_granted_reader<P: Platform, F: Form>() {
-    let lock = new_lock::<P>();
-    let writing = F::try_write(&lock).expect("free");
-    let mut reader = Task::queued(F::read(&lock));
-    drop(writing);
-    assert!(F::try_write(&lock).is_err());
-    let mut writer = Task::queued(F::write(&lock));
-    // With a writer in the queue readers may not pass either.
-    assert_shut(&lock);
-    let mut late = Task::queued(F::read(&lock));
-    assert_eq!(counts(&lock), (1, false, 1, 1));
-    let reading = reader.ready();
-    assert_shut(&lock);
-    drop(reading);
-    drop(writer.ready());
-    drop(late.ready());
-    assert_free(&lock);
-}
-
-pub(super) fn w8_m5_dropped_writers_leave_from_anywhere<P: Platform, F: Form>() {
-    let lock = new_lock::<P>();
-    let mut guard = F::try_write(&lock).expect("free");
-    let mut writers: Vec<_> = (0..7).map(|_| Task::queued(F::write(&lock))).collect();
-    // Head, middle, tail.
-    for (n, left) in [(0, 6), (3, 5), (6, 4)] {
-        writers[n].cancel();
-        assert_eq!(counts(&lock), (0, true, 0, left));
-        assert_eq!(writers[n].wakers_kept(), 0, "the waker is gone with the waiter");
-    }
-    for n in [1, 2, 4, 5] {
-        drop(guard);
-        for (m, writer) in writers.iter().enumerate() {
-            assert_eq!(writer.wakes(), usize::from(m <= n && ![0, 3, 6].contains(&m)));
-        }
-        guard = writers[n].ready();
-    }
-    drop(guard);
-    assert_free(&lock);
-}
 
 pub(super) fn w8_m5_dropped_readers_leave_from_anywhere<P: Platform, F: Form>() {
     let lock = new_lock::<P>();
@@ -228,26 +30,6 @@ pub(super) fn w8_m5_dropped_readers_leave_from_anywhere<P: Platform, F: Form>() 
     drop(all);
     assert_eq!(counts(&lock), (0, true, 0, 0));
     drop(guard);
-    assert_free(&lock);
-}
-
-pub(super) fn w8_m6_chain_of_granted_writers_that_are_dropped<P: Platform, F: Form>() {
-    let lock = new_lock::<P>();
-    let reading = F::try_read(&lock).expect("free");
-    let mut writers: Vec<_> = (0..10).map(|_| Task::queued(F::write(&lock))).collect();
-    let mut readers: Vec<_> = (0..3).map(|_| Task::queued(F::read(&lock))).collect();
-    drop(reading);
-    for n in 0..10 {
-        assert_eq!(counts(&lock), (0, true, 3, 9 - n));
-        assert!(all_woken(&writers[..=n], 1) && all_woken(&writers[n + 1..], 0) && all_woken(&readers, 0));
-        assert_shut(&lock);
-        writers[n].cancel();
-    }
-    assert_eq!(counts(&lock), (3, false, 0, 0));
-    assert!(all_woken(&readers, 1));
-    for reader in &mut readers {
-        reader.cancel();
-    }
     assert_free(&lock);
 }
 
@@ -365,37 +147,6 @@ pub(super) fn w8_m10_snapshots_are_right_at_once<P: Platform, F: Form>() {
     assert_eq!(counts(&lock), FREE);
 }
 
-pub(super) fn w8_m10_looking_changes_nothing<P: Platform, F: Form>() {
-    let lock = new_lock::<P>();
-    let reading = F::try_read(&lock).expect("free");
-    let mut writers: Vec<_> = (0..2).map(|_| Task::queued(F::write(&lock))).collect();
-    let mut readers: Vec<_> = (0..2).map(|_| Task::queued(F::read(&lock))).collect();
-    let look = |expected| {
-        for _ in 0..3 {
-            assert_eq!(counts(&lock), expected);
-            assert_eq!(format!("{lock:?}"), "RwLock { data: <locked> }");
-            assert_shut(&lock);
-        }
-    };
-    look((1, false, 2, 2));
-    assert!(all_woken(&writers, 0) && all_woken(&readers, 0));
-    assert!(writers.iter().all(|writer| writer.wakers_kept() == 1));
-    assert!(readers.iter().all(|reader| reader.wakers_kept() == 1));
-    drop(reading);
-    look((0, true, 2, 1));
-    let writing = writers[0].ready();
-    look((0, true, 2, 1));
-    drop(writing);
-    look((0, true, 2, 0));
-    assert!(all_woken(&writers, 1) && all_woken(&readers, 0));
-    drop(writers[1].ready());
-    assert!(all_woken(&readers, 1));
-    for reader in &mut readers {
-        drop(reader.ready());
-    }
-    assert_free(&lock);
-}
-
 pub(super) fn w8_m10_debug_never_waits<P: Platform>() {
     let lock = new_lock::<P>();
     let shown = "RwLock { data: Data { left: 0, right: 0 } }";
@@ -455,26 +206,4 @@ pub(super) fn w8_m10_debug_holds_a_share_while_it_prints<P: Platform>() {
     assert_eq!((counts(&lock), writer.wakes()), ((0, true, 0, 0), 1));
     drop(writer.ready());
     assert_eq!(counts(&lock), FREE);
-}
-
-pub(super) fn w8_newest_waker_is_woken<P: Platform, F: Form>() {
-    let lock = new_lock::<P>();
-    let guard = F::try_write(&lock).expect("free");
-    let mut writer = Task::queued(F::write(&lock));
-    let mut reader = Task::queued(F::read(&lock));
-    let (writer_waker, writer_wakes) = counting_waker();
-    let (reader_waker, reader_wakes) = counting_waker();
-    assert!(writer.poll_with(&writer_waker).is_pending());
-    assert!(reader.poll_with(&reader_waker).is_pending());
-    assert_eq!((writer.wakers_kept(), reader.wakers_kept()), (0, 0), "the old ones are gone");
-    assert_eq!((writer_wakes.alive(), reader_wakes.alive()), (2, 2));
-    assert_eq!(counts(&lock), (0, true, 1, 1));
-    drop(guard);
-    assert_eq!((writer_wakes.wakes(), reader_wakes.wakes()), (1, 0));
-    drop(writer.ready());
-    assert_eq!((writer_wakes.wakes(), reader_wakes.wakes()), (1, 1));
-    drop(reader.ready());
-    assert_eq!((writer.wakes(), reader.wakes()), (0, 0));
-    assert_eq!((writer_wakes.alive(), reader_wakes.alive()), (1, 1));
-    assert_free(&lock);
 }
