@@ -61,3 +61,34 @@ macro_rules! rules {
     };
 }
 pub(crate) use rules;
+
+/// Makes rules into tests of every platform: `on_every_platform!(rules, …)`. Those after a semicolon are about time, and run
+/// on the manual clock over each raw lock: `on_every_platform!(rules; timed_rules)`.
+///
+/// The module of a platform has its name. Under Miri one raw lock with atomics and one that is a plain cell have to do: only
+/// these two differ in how the queue is reached.
+#[macro_export]
+macro_rules! on_every_platform {
+    ($($rules:ident),* $(; $($timed:ident),+)?) => {
+        $crate::on_every_platform!(@ std_lock: StdLock, [$($rules),*] [$($($timed),+)?]);
+        $crate::on_every_platform!(@ local: LocalLock, [$($rules),*] [$($($timed),+)?]);
+        #[cfg(not(miri))]
+        $crate::on_every_platform!(@ critical_section: CriticalSectionLock, [$($rules),*] [$($($timed),+)?]);
+        #[cfg(not(miri))]
+        $crate::on_every_platform!(@ spin: SpinLock, [$($rules),*] [$($($timed),+)?]);
+        #[cfg(not(miri))]
+        mod on_std {
+            $($crate::$rules!(fifolock_core::platform::Std);)*
+        }
+        #[cfg(not(miri))]
+        mod on_tokio {
+            $($crate::$rules!(fifolock::tokio::Tokio);)*
+        }
+    };
+    (@ $module:ident: $raw:ident, [$($rules:ident),*] [$($timed:ident),*]) => {
+        mod $module {
+            $($crate::$rules!($crate::tools::Watched<fifolock_core::raw::$raw>);)*
+            $($crate::$timed!($crate::tools::clock::Manual<fifolock_core::raw::$raw>);)*
+        }
+    };
+}

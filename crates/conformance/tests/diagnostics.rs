@@ -1,41 +1,17 @@
 //! The rules of the reports, on every platform: `cargo test -p fifolock-conformance --features diagnostics`.
 #![cfg(feature = "diagnostics")]
 
-use fifolock_conformance::diagnostics_rules;
-use fifolock_conformance::tools::Watched;
-use fifolock_core::raw::{CriticalSectionLock, LocalLock, SpinLock, StdLock};
+fifolock_conformance::on_every_platform!(diagnostics_rules);
 
-mod watched_std {
-    use super::*;
-    diagnostics_rules!(Watched<StdLock>);
-}
-
-mod watched_critical_section {
-    use super::*;
-    diagnostics_rules!(Watched<CriticalSectionLock>);
-}
-
-mod watched_spin {
-    use super::*;
-    diagnostics_rules!(Watched<SpinLock>);
-}
-
-mod watched_local {
-    use super::*;
-    diagnostics_rules!(Watched<LocalLock>);
-}
-
-mod on_tokio {
-    use super::*;
-    diagnostics_rules!(fifolock::tokio::Tokio);
+mod time_on_tokio {
     fifolock_conformance::diagnostics_time_rules!(fifolock::tokio::Tokio);
 }
 
-mod on_smol {
+mod time_on_smol {
     fifolock_conformance::diagnostics_time_rules!(fifolock::smol::Smol);
 }
 
-mod on_a_manual_clock {
+mod time_on_a_manual_clock {
     fifolock_conformance::diagnostics_time_rules!(
         fifolock_conformance::tools::clock::Manual<fifolock_core::raw::StdLock>
     );

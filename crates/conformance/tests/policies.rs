@@ -1,28 +1,6 @@
-//! The policies of the read-write lock, over every raw lock.
+//! The policies of the read-write lock, on every platform.
 
-macro_rules! on {
-    ($($module:ident: $platform:ty),+ $(,)?) => {
-        $(
-            mod $module {
-                fifolock_conformance::policy_rules!($platform);
-            }
-        )+
-    };
-}
-
-on! {
-    std_lock: fifolock_conformance::tools::Watched<fifolock_core::raw::StdLock>,
-    local: fifolock_conformance::tools::Watched<fifolock_core::raw::LocalLock>,
-}
-
-// Under Miri one flavour with atomics and one plain cell have to do: only these two differ in how the queue is reached.
-#[cfg(not(miri))]
-on! {
-    critical_section: fifolock_conformance::tools::Watched<fifolock_core::raw::CriticalSectionLock>,
-    spin: fifolock_conformance::tools::Watched<fifolock_core::raw::SpinLock>,
-    on_std: fifolock_core::platform::Std,
-    on_tokio: fifolock::tokio::Tokio,
-}
+fifolock_conformance::on_every_platform!(policy_rules);
 
 /// A lock with a policy can be a static.
 #[test]

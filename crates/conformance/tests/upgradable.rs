@@ -1,4 +1,4 @@
-//! Upgradable reads, over every raw lock; those with a limit on the manual clock; and threads.
+//! Upgradable reads, on every platform; those with a limit on the manual clock; and threads.
 
 use core::time::Duration;
 use fifolock_conformance::tools::subject::POLICIES;
@@ -10,41 +10,7 @@ use fifolock_core::rwlock::{
 use static_assertions::assert_not_impl_any;
 use std::thread;
 
-macro_rules! on {
-    ($($module:ident: $raw:ident),+ $(,)?) => {
-        $(
-            mod $module {
-                type Watched = fifolock_conformance::tools::Watched<fifolock_core::raw::$raw>;
-                type Timed = fifolock_conformance::tools::clock::Manual<fifolock_core::raw::$raw>;
-                fifolock_conformance::upgradable_rules!(Watched);
-                fifolock_conformance::upgradable_timed_rules!(Timed);
-                fifolock_conformance::upgrade_limited_rules!(Timed);
-            }
-        )+
-    };
-}
-
-on! {
-    std_lock: StdLock,
-    local: LocalLock,
-}
-
-// Under Miri one flavour with atomics and one plain cell have to do: only these two differ in how the queue is reached.
-#[cfg(not(miri))]
-on! {
-    critical_section: CriticalSectionLock,
-    spin: SpinLock,
-}
-
-#[cfg(not(miri))]
-mod on_std {
-    fifolock_conformance::upgradable_rules!(fifolock_core::platform::Std);
-}
-
-#[cfg(not(miri))]
-mod on_tokio {
-    fifolock_conformance::upgradable_rules!(fifolock::tokio::Tokio);
-}
+fifolock_conformance::on_every_platform!(upgradable_rules; upgradable_timed_rules, upgrade_limited_rules);
 
 fn until(what: impl Fn() -> bool) {
     let mut patience = 0;
