@@ -45,8 +45,6 @@ rules! { ($) foreign_rules in foreign where Platform:
     k10_a_cancelled_run_drops_the_users_future_before_it_releases,
     k10_a_finished_run_drops_the_users_future_before_it_releases,
     k10_a_map_that_panics_releases_a_mutex_once,
-    k10_a_map_that_panics_releases_a_read_lock_once,
-    k10_a_map_that_panics_releases_a_write_lock_once,
     k10_a_map_that_panics_gives_the_arc_back,
     h07_waker_replaced,
     h08_wakers_that_call_back,

@@ -8,7 +8,6 @@ mod cross;
 pub(crate) mod fixture;
 mod foreign;
 mod harm;
-mod join;
 mod many;
 mod place;
 mod serial;
@@ -19,7 +18,6 @@ use crate::tools::Platform;
 use cross::*;
 use foreign::*;
 use harm::*;
-use join::*;
 use many::*;
 use place::*;
 use serial::*;
@@ -53,16 +51,11 @@ rules! { ($) rescue_rules in rescue where Platform:
     r5_an_upgrade_robs_every_share_of_its_task,
     r5_an_upgradable_read_that_waits_for_another_takes_nothing,
     r5_an_upgradable_read_steals_once_the_other_one_has_left,
-    r6_children_polled_in_one_order_keep_theirs,
-    r6_children_polled_in_another_order_each_round_are_all_served,
     r7_a_bystander_has_its_turn,
     r1_a_reader_of_a_later_chunk_robs_nobody,
     r8_one_among_many_is_found,
-    r8_none_among_many_is_seen_and_that_is_that,
-    r8_the_looks_of_two_tasks_find_both,
     r8_two_tasks_with_two_parked_shares_each_find_them,
     r8_readers_that_have_claimed_cost_no_look,
-    r8_a_look_that_was_interrupted_begins_anew,
     r10_other_tasks_are_never_robbed,
     r10_a_granted_upgrade_is_passed_by_reads_only,
     r10_no_foreign_code_inside_a_section,
@@ -70,7 +63,6 @@ rules! { ($) rescue_rules in rescue where Platform:
     r10_a_waker_whose_wake_panics_keeps_the_rest,
     r10_a_waker_whose_drop_panics_keeps_the_rest,
     r10_a_waker_whose_clone_panics_keeps_the_rest,
-    r7_a_parked_write_and_a_loop_let_a_waiting_reader_in,
     p3_adjacent_readers_enter_although_the_first_upgrades_in_its_wake,
     w5_all_readers_are_woken_although_a_waker_polls_amid_the_batch,
     w4_all_readers_are_woken_although_a_waker_polls_amid_the_batch,

@@ -11,7 +11,6 @@ mod form;
 mod guards;
 mod leave;
 mod limit;
-mod running;
 mod waiting;
 mod window;
 
@@ -190,9 +189,6 @@ rwlock_rules_of! {
             w7_limits_out_of_range_are_refused,
             w7_forgotten_guards_never_let_a_writer_in,
             w7_forgotten_guards_do_not_wrap_the_count;
-        running:
-            w8_m8_run_shared_releases_however_it_ends,
-            w8_m8_run_exclusive_releases_however_it_ends;
         waiting:
             w8_m10_debug_never_waits,
             w8_m10_debug_holds_a_share_while_it_prints;

@@ -153,6 +153,11 @@ fn rwlock_turn<P: Platform>(lock: &Arc<RwLock<Plain, P>>, inside: &Inside, rando
             inside.reader(|| guard.read());
             return 0;
         }
+        3 if random.below(2) == 0 => {
+            let guard = lock.blocking_read();
+            inside.reader(|| guard.read());
+            return 0;
+        }
         3 => {
             let guard = block_on(Arc::clone(lock).read_owned());
             inside.reader(|| guard.read());

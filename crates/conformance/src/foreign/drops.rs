@@ -4,10 +4,6 @@ use crate::tools::{Hooks, Platform, Slot, Task, hook, panics};
 use core::cell::RefCell;
 use core::future::{Future, pending};
 use fifolock_core::mutex::{MappedMutexGuard, MutexGuard, OwnedMappedMutexGuard, OwnedMutexGuard};
-use fifolock_core::rwlock::{
-    OwnedRwLockMappedWriteGuard, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLockMappedWriteGuard, RwLockReadGuard,
-    RwLockWriteGuard,
-};
 use fifolock_core::{Mutex, RwLock};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -136,90 +132,6 @@ pub(super) fn k10_a_map_that_panics_releases_a_mutex_once<P: Platform>() {
     });
 }
 
-/// A reader beside the guard stays, a writer waits: it is woken by neither the panic nor a second release, but by the
-/// reader that stayed.
-#[track_caller]
-fn read_releases_once<P: Platform, G>(lock: &RwLock<[u8; 2], P>, guard: G, map: impl FnOnce(G)) {
-    let beside = lock.try_read().expect("readers only");
-    let mut writer = Task::queued(lock.write());
-    assert_eq!(panics(|| map(guard)), "the closure panics");
-    assert_eq!((lock.state().readers, writer.wakes()), (1, 0));
-    drop(beside);
-    assert_eq!(writer.wakes(), 1);
-    drop(writer.ready());
-    assert!(lock.try_write().is_ok());
-}
-
-pub(super) fn k10_a_map_that_panics_releases_a_read_lock_once<P: Platform>() {
-    let lock = Arc::new(RwLock::<[u8; 2], P>::new([1, 2]));
-    let reading = || lock.try_read().expect("free");
-    let owned = || Arc::clone(&lock).try_read_owned().expect("free");
-
-    read_releases_once(&lock, reading(), |guard| drop(RwLockReadGuard::map(guard, |_| -> &u8 { fails() })));
-    read_releases_once(&lock, reading(), |guard| {
-        drop(RwLockReadGuard::try_map(guard, |_| -> Option<&u8> { fails() }));
-    });
-    read_releases_once(&lock, owned(), |guard| drop(OwnedRwLockReadGuard::map(guard, |_| -> &u8 { fails() })));
-    read_releases_once(&lock, owned(), |guard| {
-        drop(OwnedRwLockReadGuard::try_map(guard, |_| -> Option<&u8> { fails() }));
-    });
-}
-
-/// As for the mutex.
-#[track_caller]
-fn write_releases_once<P: Platform, G>(lock: &RwLock<[u8; 2], P>, guard: G, map: impl FnOnce(G)) {
-    let mut first = Task::queued(lock.write());
-    let mut second = Task::queued(lock.write());
-    assert_eq!(panics(|| map(guard)), "the closure panics");
-    assert_eq!((first.wakes(), second.wakes()), (1, 0));
-    drop(first.ready());
-    drop(second.ready());
-    assert!(lock.try_write().is_ok());
-}
-
-pub(super) fn k10_a_map_that_panics_releases_a_write_lock_once<P: Platform>() {
-    let lock = Arc::new(RwLock::<[u8; 2], P>::new([1, 2]));
-    let writing = || lock.try_write().expect("free");
-    let mapped = || RwLockWriteGuard::into_mapped(writing());
-    let owned = || Arc::clone(&lock).try_write_owned().expect("free");
-    let owned_mapped = || OwnedRwLockWriteGuard::into_mapped(owned());
-
-    write_releases_once(&lock, writing(), |guard| drop(RwLockWriteGuard::map(guard, |_| -> &mut u8 { fails() })));
-    write_releases_once(&lock, writing(), |guard| {
-        drop(RwLockWriteGuard::try_map(guard, |_| -> Option<&mut u8> { fails() }));
-    });
-    write_releases_once(&lock, writing(), |guard| {
-        drop(RwLockWriteGuard::downgrade_map(guard, |_| -> &u8 { fails() }));
-    });
-    write_releases_once(&lock, writing(), |guard| {
-        drop(RwLockWriteGuard::try_downgrade_map(guard, |_| -> Option<&u8> { fails() }));
-    });
-    write_releases_once(&lock, mapped(), |guard| {
-        drop(RwLockMappedWriteGuard::map(guard, |_| -> &mut u8 { fails() }));
-    });
-    write_releases_once(&lock, mapped(), |guard| {
-        drop(RwLockMappedWriteGuard::try_map(guard, |_| -> Option<&mut u8> { fails() }));
-    });
-    write_releases_once(&lock, owned(), |guard| {
-        drop(OwnedRwLockWriteGuard::map(guard, |_| -> &mut u8 { fails() }));
-    });
-    write_releases_once(&lock, owned(), |guard| {
-        drop(OwnedRwLockWriteGuard::try_map(guard, |_| -> Option<&mut u8> { fails() }));
-    });
-    write_releases_once(&lock, owned(), |guard| {
-        drop(OwnedRwLockWriteGuard::downgrade_map(guard, |_| -> &u8 { fails() }));
-    });
-    write_releases_once(&lock, owned(), |guard| {
-        drop(OwnedRwLockWriteGuard::try_downgrade_map(guard, |_| -> Option<&u8> { fails() }));
-    });
-    write_releases_once(&lock, owned_mapped(), |guard| {
-        drop(OwnedRwLockMappedWriteGuard::map(guard, |_| -> &mut u8 { fails() }));
-    });
-    write_releases_once(&lock, owned_mapped(), |guard| {
-        drop(OwnedRwLockMappedWriteGuard::try_map(guard, |_| -> Option<&mut u8> { fails() }));
-    });
-}
-
 pub(super) fn k10_a_map_that_panics_gives_the_arc_back<P: Platform>() {
     let mutex = Arc::new(Mutex::<u8, P>::new(1));
     let guard = Arc::clone(&mutex).try_lock_owned().expect("free");
@@ -229,15 +141,4 @@ pub(super) fn k10_a_map_that_panics_gives_the_arc_back<P: Platform>() {
     let guard = OwnedMutexGuard::map(guard, |data| data);
     panics(|| drop(OwnedMappedMutexGuard::try_map(guard, |_| -> Option<&mut u8> { fails() })));
     assert_eq!(Arc::strong_count(&mutex), 1);
-
-    let lock = Arc::new(RwLock::<u8, P>::new(1));
-    let guard = Arc::clone(&lock).try_read_owned().expect("free");
-    panics(|| drop(OwnedRwLockReadGuard::map(guard, |_| -> &u8 { fails() })));
-    assert_eq!(Arc::strong_count(&lock), 1);
-    let guard = Arc::clone(&lock).try_write_owned().expect("free");
-    panics(|| drop(OwnedRwLockWriteGuard::map(guard, |_| -> &mut u8 { fails() })));
-    assert_eq!(Arc::strong_count(&lock), 1);
-    let guard = Arc::clone(&lock).try_write_owned().expect("free");
-    panics(|| drop(OwnedRwLockWriteGuard::downgrade_map(guard, |_| -> &u8 { fails() })));
-    assert_eq!(Arc::strong_count(&lock), 1);
 }

@@ -1,117 +1,144 @@
-//! `run_exclusive` of the mutex (M8) releases however it ends.
+//! `run_exclusive` and `run_shared` release the lock however they end: M8, and with it W8.
 
-use super::{assert_free, state};
+use crate::tools::subject::{Case, Form, Hidden, Op, Subject};
 use crate::tools::{Platform, Task, panics};
 use core::cell::Cell;
 use core::future::{pending, poll_fn};
 use core::task::Poll;
-use fifolock_core::Mutex;
+use fifolock_core::rwlock::RwLockPolicy::WriterPreferring;
+
+/// For each operation that a run can have.
+fn each_run<P: Platform>(rule: impl Fn(&Subject<P>, Op)) {
+    for op in [Op::Lock, Op::Read, Op::Write] {
+        let _case = Case(op);
+        let subject = Subject::new(WriterPreferring, 9, Form::Borrowed);
+        rule(&subject, op);
+        subject.assert_over();
+    }
+}
+
+/// The operation that a run excludes.
+fn excluded(op: Op) -> Op {
+    if op == Op::Lock { Op::Lock } else { Op::Write }
+}
+
+/// Waits behind the run.
+#[track_caller]
+fn queued<P: Platform>(subject: &Subject<P>, op: Op) -> Task<Hidden<'_>> {
+    Task::queued(subject.op(excluded(op)))
+}
+
+async fn opened(gate: &Cell<bool>) {
+    poll_fn(|_| if gate.get() { Poll::Ready(()) } else { Poll::Pending }).await;
+}
 
 pub(super) fn m8_run_exclusive_releases_when_it_returns<P: Platform>() {
-    let mutex = Mutex::<_, P>::new(1);
-    let mut run = Task::new(mutex.run_exclusive(async |value| {
-        assert!(mutex.try_lock().is_err());
-        *value += 1;
-        *value
-    }));
-    assert_eq!(run.ready(), 2);
-    assert_free(&mutex);
+    each_run::<P>(|subject, op| {
+        let mut run = Task::new(subject.run(op, async || (subject.state(), subject.try_op(excluded(op)))));
+        assert_eq!(run.ready(), ((1, 0), false));
+        subject.assert_free();
 
-    // Over a suspension.
-    let gate = Cell::new(false);
-    let mut run = Task::new(mutex.run_exclusive(async |value| {
-        poll_fn(|_| if gate.get() { Poll::Ready(()) } else { Poll::Pending }).await;
-        *value += 1;
-    }));
-    run.pending();
-    let mut next = Task::queued(mutex.lock());
-    run.pending();
-    assert_eq!((state(&mutex), next.wakes()), ((true, 1), 0));
-    gate.set(true);
-    run.ready();
-    assert_eq!(next.wakes(), 1);
-    assert_eq!(*next.ready(), 3);
-    assert_free(&mutex);
+        // Over a suspension.
+        let gate = Cell::new(false);
+        let mut run = Task::new(subject.run(op, async || opened(&gate).await));
+        run.pending();
+        let mut next = queued(subject, op);
+        run.pending();
+        assert_eq!((subject.state(), next.wakes()), ((1, 1), 0));
+        gate.set(true);
+        run.ready();
+        assert_eq!(next.wakes(), 1);
+        drop(next.ready());
+
+        // The body has the data.
+        let replace = async |value: &mut u32| core::mem::replace(value, 7);
+        assert_eq!(Task::new(subject.mutex.run_exclusive(replace)).ready(), 0);
+        assert_eq!(Task::new(subject.rwlock.run_exclusive(replace)).ready(), 0);
+        assert_eq!(Task::new(subject.rwlock.run_shared(async |value| *value)).ready(), 7);
+    });
 }
 
 pub(super) fn m8_run_exclusive_releases_on_an_error<P: Platform>() {
-    let mutex = Mutex::<_, P>::new(1);
-    let mut run = Task::new(mutex.run_exclusive(async |value| {
-        *value += 1;
-        Err::<u32, _>("refused")?;
-        *value += 1;
-        Ok::<_, &str>(0)
-    }));
-    assert_eq!(run.ready(), Err("refused"));
-    assert_free(&mutex);
-    assert_eq!(*mutex.try_lock().expect("free"), 2);
+    each_run::<P>(|subject, op| {
+        let mut run = Task::new(subject.run(op, async || {
+            Err::<u32, _>("refused")?;
+            Ok::<_, &str>(0)
+        }));
+        assert_eq!(run.ready(), Err("refused"));
+        subject.assert_free();
+    });
 }
 
 pub(super) fn m8_run_exclusive_releases_on_a_panic<P: Platform>() {
-    let mutex = Mutex::<_, P>::new(1);
-    let mut run = Task::new(mutex.run_exclusive(async |_: &mut u32| panic!("the body panics")));
-    assert_eq!(panics(|| run.poll().is_ready()), "the body panics");
-    assert_free(&mutex);
-
-    // Over a suspension.
-    let gate = Cell::new(false);
-    let mut run = Task::new(mutex.run_exclusive(async |_: &mut u32| {
-        poll_fn(|_| if gate.get() { Poll::Ready(()) } else { Poll::Pending }).await;
-        panic!("the body panics");
-    }));
-    run.pending();
-    let mut next = Task::queued(mutex.lock());
-    gate.set(true);
-    assert_eq!(panics(|| run.poll().is_ready()), "the body panics");
-    assert_eq!(next.wakes(), 1);
-    drop(next.ready());
-    assert_free(&mutex);
+    each_run::<P>(|subject, op| {
+        for is_suspended in [false, true] {
+            let gate = Cell::new(!is_suspended);
+            let mut run = Task::new(subject.run(op, async || -> () {
+                opened(&gate).await;
+                panic!("the body panics");
+            }));
+            let mut next = is_suspended.then(|| {
+                run.pending();
+                queued(subject, op)
+            });
+            gate.set(true);
+            assert_eq!(panics(|| run.poll().is_ready()), "the body panics");
+            if let Some(next) = &mut next {
+                assert_eq!(next.wakes(), 1);
+                drop(next.ready());
+            }
+            subject.assert_free();
+        }
+    });
 }
 
 pub(super) fn m8_run_exclusive_releases_when_it_is_dropped<P: Platform>() {
-    let mutex = Mutex::<_, P>::new(1);
-    drop(Task::new(mutex.run_exclusive(async |value| *value += 1)));
-    assert_free(&mutex);
+    each_run::<P>(|subject, op| {
+        let begun = Cell::new(0);
+        let run = || {
+            Task::new(subject.run(op, async || {
+                begun.set(begun.get() + 1);
+                pending::<()>().await;
+            }))
+        };
+        drop(run());
+        subject.assert_free();
 
-    // While it runs.
-    let mut run = Task::new(mutex.run_exclusive(async |value| {
-        *value += 1;
-        pending::<()>().await;
-    }));
-    run.pending();
-    let mut next = Task::queued(mutex.lock());
-    run.cancel();
-    assert_eq!(next.wakes(), 1);
-    let guard = next.ready();
-    assert_eq!(*guard, 2);
+        // While it runs.
+        let mut runs = run();
+        runs.pending();
+        let mut next = queued(subject, op);
+        runs.cancel();
+        assert_eq!((next.wakes(), begun.get()), (1, 1));
+        let guard = next.ready();
 
-    // While it waits, and after it was granted.
-    let mut waiting = Task::queued(mutex.run_exclusive(async |value| *value += 1));
-    let mut granted = Task::queued(mutex.run_exclusive(async |value| *value += 1));
-    let mut last = Task::queued(mutex.lock());
-    waiting.cancel();
-    assert_eq!(state(&mutex), (true, 2));
-    drop(guard);
-    assert_eq!((waiting.wakes(), granted.wakes(), last.wakes()), (0, 1, 0));
-    granted.cancel();
-    assert_eq!(last.wakes(), 1);
-    assert_eq!(*last.ready(), 2);
-    assert_free(&mutex);
+        // While it waits, and after it was granted.
+        let (mut waiting, mut granted) = (run(), run());
+        waiting.pending();
+        granted.pending();
+        waiting.cancel();
+        assert_eq!(subject.state(), (1, 1));
+        drop(guard);
+        assert_eq!((waiting.wakes(), granted.wakes()), (0, 1));
+        let mut last = queued(subject, op);
+        granted.cancel();
+        assert_eq!((last.wakes(), begun.get()), (1, 1));
+        drop(last.ready());
+    });
 }
 
 pub(super) fn m8_run_exclusive_waits_its_turn<P: Platform>() {
-    let mutex = Mutex::<_, P>::new(Vec::new());
-    let guard = mutex.try_lock().expect("free");
-    let mut first = Task::queued(mutex.run_exclusive(async |log| log.push(1)));
-    let mut second = Task::queued(mutex.lock());
-    let mut third = Task::queued(mutex.run_exclusive(async |log| log.push(3)));
-    drop(guard);
-    third.pending();
-    second.pending();
-    first.ready();
-    third.pending();
-    second.ready().push(2);
-    third.ready();
-    assert_free(&mutex);
-    assert_eq!(*mutex.try_lock().expect("free"), [1, 2, 3]);
+    each_run::<P>(|subject, op| {
+        let guard = subject.hold(excluded(op));
+        let ran = Cell::new(false);
+        let mut first = queued(subject, op);
+        let mut run = Task::queued(subject.run(op, async || ran.set(true)));
+        drop(guard);
+        run.pending();
+        drop(first.ready());
+        assert!(!ran.get());
+        assert_eq!((first.wakes(), run.wakes()), (1, 1));
+        run.ready();
+        assert!(ran.get());
+    });
 }

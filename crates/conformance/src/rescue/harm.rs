@@ -23,35 +23,6 @@ impl<P: platform::Platform> platform::Platform for Without<P> {
     const RESCUE: bool = false;
 }
 
-/// A task parks a granted write, and then takes one guard after the other. A reader of another task waits.
-pub(super) fn r7_a_parked_write_and_a_loop_let_a_waiting_reader_in<P: Platform>() {
-    each_policy::<P>(|subject, policy| {
-        if !queues_apart(policy) {
-            return;
-        }
-        for looped in [Op::Read, Op::Upgradable, Op::Write] {
-            let _case = Case(looped);
-            let (task, other) = (Actor::new(), Actor::new());
-            let held = subject.hold(Op::Write);
-            let mut parked = task.queue(subject.op(Op::Write));
-            let mut reader = other.queue(subject.op(Op::Read));
-            drop(held);
-            let mut turn = 0;
-            while other.woken() == 0 {
-                turn += 1;
-                assert!(turn <= 3, "{turn} turns, and the reader still waits");
-                task.woken();
-                let (_, guard) = task.drive(&mut subject.op(looped));
-                drop(guard.expect("the task does not stand still"));
-            }
-            drop(other.ready(&mut reader));
-            drop(task.drive(&mut parked).1.expect("robbed, the write has its turn"));
-            drop((parked, reader));
-            subject.assert_over();
-        }
-    });
-}
-
 /// Whether the policy has a queue for readers and one for writers.
 fn queues_apart(policy: RwLockPolicy) -> bool {
     matches!(policy, WriterPreferring | PhaseFair)

@@ -1,10 +1,9 @@
 //! Many unclaimed readers (R8): a poll looks at all, in bounded sections.
 
-use super::fixture::{Actor, Form, Hidden, Op, SUSPICIONS, Subject, each_policy};
+use super::fixture::{Actor, Hidden, Op, SUSPICIONS, Subject, each_policy};
 use crate::tools::{Hooks, Platform, Task, hook};
 use core::cell::{Cell, RefCell};
 use fifolock_core::RwLock;
-use fifolock_core::rwlock::RwLockPolicy::PhaseFair;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -83,66 +82,6 @@ fn found<P: Platform>(subject: &Subject<P>, size: usize, own: usize, op: Op) {
     subject.assert_over();
 }
 
-pub(super) fn r8_none_among_many_is_seen_and_that_is_that<P: Platform>() {
-    each_policy::<P>(|subject, _| {
-        let sizes = if cfg!(miri) { &[1, 32, 33, 65][..] } else { &[1, 31, 32, 33, 64, 65, 100, 200, 1100] };
-        for &size in sizes {
-            let task = Actor::new();
-            let mut batch = Batch::grant(subject, size, &|_| None);
-            // Something to wait for first.
-            let mut all: Vec<_> = [Op::Write, Op::Read, Op::Upgradable].map(|op| subject.op(op)).into();
-            for waits in &mut all {
-                // And whenever it is asked again.
-                for _ in 0..2 {
-                    let (polls, guard) = task.drive(waits);
-                    assert!(
-                        guard.is_none() && polls == 1,
-                        "{size} readers: {polls} polls, a scan wakes nobody to go on"
-                    );
-                }
-            }
-            drop(all);
-            batch.pass(&[]);
-            drop(batch);
-            subject.assert_over();
-        }
-    });
-}
-
-/// Both look at the same readers, in turn, and each has one among them.
-pub(super) fn r8_the_looks_of_two_tasks_find_both<P: Platform>() {
-    let step = if cfg!(miri) { 29 } else { 5 };
-    for size in [64, 96, 100] {
-        for first in (0..size).step_by(step) {
-            for second in [0, 31, 32, 63, size - 1] {
-                let subject = Subject::<P>::new(PhaseFair, 1000, Form::Borrowed);
-                let subject = &subject;
-                if first == second {
-                    continue;
-                }
-                let tasks = &Actor::many(2);
-                let mut batch = Batch::grant(subject, size, &|n| {
-                    [first, second].into_iter().position(|own| own == n).map(|task| &tasks[task])
-                });
-                let mut writers = [subject.op(Op::Write), subject.op(Op::Write)];
-                for _ in 0..20 {
-                    for (task, writer) in tasks.iter().zip(&mut writers) {
-                        if task.woken() > 0 {
-                            task.pending(writer);
-                        }
-                    }
-                }
-                assert!(tasks.iter().all(|task| task.woken() == 0), "they look for ever");
-                let inside = subject.rwlock.state().readers;
-                assert_eq!(inside, size - 2, "of {size}, {first} and {second} are their own");
-                batch.pass(&[first, second]);
-                drop((batch, writers));
-                subject.assert_over();
-            }
-        }
-    }
-}
-
 pub(super) fn r8_two_tasks_with_two_parked_shares_each_find_them<P: Platform>() {
     each_policy::<P>(|subject, _| {
         let tasks = &Actor::many(2);
@@ -189,34 +128,6 @@ pub(super) fn r8_readers_that_have_claimed_cost_no_look<P: Platform>() {
         drop((guards, batch, waits));
         subject.assert_over();
     });
-}
-
-/// The task is slow: until its next poll those that it was looking at have gone, and others were granted.
-pub(super) fn r8_a_look_that_was_interrupted_begins_anew<P: Platform>() {
-    for own in [0, 31, 40, 67, 68, 69, 99] {
-        let subject = Subject::<P>::new(PhaseFair, 1000, Form::Borrowed);
-        let subject = &subject;
-        let task = &Actor::new();
-        let writer = Actor::new();
-        let mut batch = Batch::grant(subject, 100, &|_| None);
-        let mut before = subject.op(Op::Write);
-        assert!(writer.drive(&mut before).1.is_none());
-        let mut waits = subject.op(Op::Write);
-        task.pending(&mut waits);
-        task.woken();
-        batch.pass(&[]);
-        let held = writer.served(&mut before);
-        let mut batch = Batch::queue(subject, 100, &|n| (n == own).then_some(task));
-        drop(held);
-        assert_eq!(task.woken(), 1);
-        assert!(task.drive(&mut waits).1.is_none());
-        assert_eq!(subject.rwlock.state().readers, 99, "{own} is its own");
-        batch.pass(&[own]);
-        drop(task.served(&mut waits));
-        drop(batch);
-        drop((waits, before));
-        subject.assert_over();
-    }
 }
 
 /// A reader of a batch whose share is reserved is about to be granted: it leaves the grants of its task alone.

@@ -168,6 +168,20 @@ impl<P: Platform> Subject<P> {
         }
     }
 
+    /// `run_exclusive` or `run_shared`.
+    ///
+    /// # Panics
+    ///
+    /// For upgradable reads, which have no such method.
+    pub fn run<'a, O: 'a>(&'a self, op: Op, body: impl AsyncFnOnce() -> O + 'a) -> Hidden<'a, O> {
+        match op {
+            Op::Lock => Box::pin(self.mutex.run_exclusive(async |_| body().await)),
+            Op::Read => Box::pin(self.rwlock.run_shared(async |_| body().await)),
+            Op::Write => Box::pin(self.rwlock.run_exclusive(async |_| body().await)),
+            Op::Upgradable => panic!("there is no run of an upgradable read"),
+        }
+    }
+
     /// The operation until another future is ready.
     pub fn until<'a, F: Future + 'a>(&'a self, op: Op, other: F) -> Hidden<'a, Result<Guard<'a>, F::Output>> {
         in_each_way!(
