@@ -7,16 +7,15 @@
 mod batch;
 mod downgrade;
 mod enter;
-mod form;
 mod guards;
 mod leave;
 mod limit;
 mod waiting;
 mod window;
 
+use crate::tools::form::{Borrowed, Form, Owned};
 use crate::tools::{Platform, Task};
 use fifolock_core::RwLock;
-use form::{Borrowed, Form, Owned};
 use std::sync::Arc;
 
 /// What the rules lock.

@@ -2,7 +2,6 @@
 //! [`timed`] and [`limited`]; threads that block are in the tests.
 
 mod cancel;
-mod form;
 pub mod limited;
 pub mod timed;
 mod turns;
@@ -82,9 +81,9 @@ fn each_with<P: Platform>(most: u32, rule: impl Fn(&Arc<RwLock<u32, P>>, RwLockP
 macro_rules! both_forms {
     ($rule:ident) => {
         println!("borrowed");
-        $rule::<P, super::form::Borrowed>();
+        $rule::<P, crate::tools::form::Borrowed>();
         println!("owned");
-        $rule::<P, super::form::Owned>();
+        $rule::<P, crate::tools::form::Owned>();
     };
 }
 use both_forms;

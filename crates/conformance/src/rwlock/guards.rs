@@ -1,6 +1,6 @@
 //! Conversions of guards (F18): the share stays one, and comes back once.
 
-use super::{Form, assert_free, assert_shut, counts, new_lock};
+use super::{Data, Form, assert_free, assert_shut, counts, new_lock};
 use crate::tools::{Platform, Task, panics};
 use core::ptr;
 use fifolock_core::RwLock;
@@ -110,7 +110,7 @@ pub(super) fn f18_write_try_map_refused_gives_the_guard_back<P: Platform, F: For
 pub(super) fn f18_write_map_that_panics_releases_once<P: Platform, F: Form>() {
     let lock = new_lock::<P>();
     // Two writers wait: a second release would let in both.
-    let conversions: [fn(F::Write<'_, P>); 4] = [
+    let conversions: [fn(F::Write<'_, Data, P>); 4] = [
         |guard| drop(F::map_mut(guard, |_| panic!("f"))),
         |guard| drop(F::try_map_mut(guard, |_| panic!("f")).ok()),
         |guard| drop(F::map_all(F::into_mapped(guard), |_| panic!("f"))),

@@ -6,7 +6,7 @@ use core::mem;
 use fifolock_core::RwLock;
 
 /// So many read guards.
-fn inside<P: Platform, F: Form>(lock: &std::sync::Arc<RwLock<Data, P>>, readers: usize) -> Vec<F::Read<'_, P>> {
+fn inside<P: Platform, F: Form>(lock: &std::sync::Arc<RwLock<Data, P>>, readers: usize) -> Vec<F::Read<'_, Data, P>> {
     (0..readers).map(|_| F::try_read(lock).expect("there is room")).collect()
 }
 

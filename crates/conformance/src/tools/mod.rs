@@ -3,6 +3,7 @@
 pub mod clock;
 mod depth;
 mod forgotten;
+pub(crate) mod form;
 mod hook;
 mod panics;
 mod platform;

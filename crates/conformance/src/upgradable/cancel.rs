@@ -1,7 +1,7 @@
 //! What is dropped before it is done (U4).
 
-use super::form::Form;
 use super::{assert_free, both_forms, counts, each, each_with};
+use crate::tools::form::Form;
 use crate::tools::{Platform, Task, forget, poll_once, remember};
 use fifolock_core::RwLock;
 use fifolock_core::rwlock::RwLockPolicy::PhaseFair;

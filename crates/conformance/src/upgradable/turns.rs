@@ -1,7 +1,7 @@
 //! Who enters when (U1 to U3), and the conversions (U5, U6).
 
-use super::form::Form;
 use super::{assert_free, both_forms, counts, each, each_with};
+use crate::tools::form::Form;
 use crate::tools::{Hooks, Platform, Random, Slot, Task, counting_waker, hook, panics};
 use fifolock_core::rwlock::RwLockPolicy::{PhaseFair, TaskFair, WriterPreferring};
 use std::sync::Arc;
@@ -102,7 +102,7 @@ fn u1_a_guard_gives_its_share_and_its_arc_back_in<P: Platform, F: Form>() {
         arcs(1);
         drop(plain);
         arcs(0);
-        let read = F::downgrade(F::try_upgradable(lock).expect("free"));
+        let read = F::downgrade_upgradable(F::try_upgradable(lock).expect("free"));
         arcs(1);
         drop(read);
         drop(Task::new(F::upgrade(F::try_upgradable(lock).expect("free"))).ready());
@@ -377,7 +377,7 @@ fn u5_a_downgrade_lets_the_next_upgradable_reader_in_in<P: Platform, F: Form>() 
     each::<P>(|lock, _| {
         let first = F::try_upgradable(lock).expect("free");
         let mut second = Task::queued(F::upgradable(lock));
-        let plain = F::downgrade(first);
+        let plain = F::downgrade_upgradable(first);
         assert_eq!(second.wakes(), 1);
         assert_eq!(counts(lock), (2, true, false, 0, 0, 0));
         let upgradable = second.ready();
@@ -386,13 +386,13 @@ fn u5_a_downgrade_lets_the_next_upgradable_reader_in_in<P: Platform, F: Form>() 
         drop((plain, second));
         assert_free(lock);
         // With nobody waiting, and with a writer in between.
-        let plain = F::downgrade(F::try_upgradable(lock).expect("free"));
+        let plain = F::downgrade_upgradable(F::try_upgradable(lock).expect("free"));
         drop(F::try_upgradable(lock).expect("it is a plain one now"));
         drop(plain);
         let first = F::try_upgradable(lock).expect("free");
         let mut writer = Task::queued(F::write(lock));
         let mut second = Task::queued(F::upgradable(lock));
-        let plain = F::downgrade(first);
+        let plain = F::downgrade_upgradable(first);
         assert_eq!((writer.wakes(), second.wakes()), (0, 0), "behind the writer");
         drop(plain);
         drop(writer.ready());
@@ -475,7 +475,7 @@ fn u5_never_two_owners_or_none_in<P: Platform, F: Form>() {
         assert!(seen.take().is_some());
         let mut next = Task::with_hooks(F::upgradable(lock), hooks());
         next.pending();
-        let plain = F::downgrade(upgradable);
+        let plain = F::downgrade_upgradable(upgradable);
         assert!(seen.take().is_some());
         let mut upgrade = Task::with_hooks(F::upgrade(next.ready()), hooks());
         upgrade.pending();
