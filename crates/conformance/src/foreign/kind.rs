@@ -13,7 +13,7 @@ pub(super) trait Kind: 'static {
     /// What has to wait while a guard of this kind is there.
     const RIVAL: Op;
 
-    fn new<P: Platform>() -> Arc<Subject<P>> {
+    fn subject<P: Platform>() -> Arc<Subject<P>> {
         #[allow(clippy::arc_with_non_send_sync, reason = "some platforms' locks stay on one thread")]
         Arc::new(Subject::new(WriterPreferring, 1000, Form::Owned))
     }

@@ -212,7 +212,7 @@ pub(super) fn k5_the_releaser_touches_nothing_of_the_waiter<P: Platform>() {
 /// In its wake the waiter claims, releases, and is freed: a releaser that looked at it afterwards would read freed
 /// memory. (Miri and the sanitizers would say so; here what is counted shows that all of it is gone.)
 fn waiter_is_gone_when_its_wake_returns<P: Platform, K: Kind>() {
-    let lock = K::new::<P>();
+    let lock = K::subject::<P>();
     let blocker = K::block(&lock);
     let me = Slot::<Task<Hidden<'static>>>::new();
     let on_wake = hook({

@@ -41,7 +41,7 @@ pub(super) fn k3_a_waiter_whose_waker_panics_was_granted<P: Platform>() {
 }
 
 fn panics_in_a_release<P: Platform, K: Kind>() {
-    let lock = K::new::<P>();
+    let lock = K::subject::<P>();
     let blocker = K::block(&lock);
     let mut task = Task::with_hooks(K::wait(&lock), panics_in_wake());
     task.pending();
@@ -59,7 +59,7 @@ pub(super) fn k3_a_waker_that_panics_when_a_grant_is_passed_on<P: Platform>() {
 }
 
 fn panics_in_a_cancel<P: Platform, K: Kind>() {
-    let lock = K::new::<P>();
+    let lock = K::subject::<P>();
     let blocker = K::block(&lock);
     let mut granted = Task::queued(K::wait(&lock));
     drop(blocker);
@@ -195,7 +195,7 @@ pub(super) fn k3_a_clone_that_panics_changes_nothing<P: Platform>() {
 
 fn clone_panics<P: Platform, K: Kind>() {
     let panics_in_clone = || Hooks { on_clone: hook(|| fail(CLONE)), ..Hooks::default() };
-    let lock = K::new::<P>();
+    let lock = K::subject::<P>();
     let blocker = K::block(&lock);
 
     // In the first poll: it has not begun to wait, and may be polled again.
@@ -219,7 +219,7 @@ pub(super) fn k3_an_old_waker_whose_drop_panics_was_replaced<P: Platform>() {
 }
 
 fn old_drop_panics<P: Platform, K: Kind>() {
-    let lock = K::new::<P>();
+    let lock = K::subject::<P>();
     let blocker = K::block(&lock);
     let arm = Rc::default();
     let (old, old_count) = hooked_waker(panics_in_drop(&arm));
@@ -239,7 +239,7 @@ pub(super) fn k3_a_waiter_whose_waker_panics_when_it_leaves_has_left<P: Platform
 }
 
 fn own_drop_panics<P: Platform, K: Kind>() {
-    let lock = K::new::<P>();
+    let lock = K::subject::<P>();
     let blocker = K::block(&lock);
     let arm = Rc::default();
     let (waker, count) = hooked_waker(panics_in_drop(&arm));
@@ -289,7 +289,7 @@ pub(super) fn k3_a_first_poll_that_panics_as_owner_gives_the_ownership_back<P: P
 }
 
 fn first_poll_panics_as_owner<P: Platform, K: Kind>() {
-    let lock = K::new::<P>();
+    let lock = K::subject::<P>();
     let (blocker, next) = (Slot::new(), Slot::new());
     blocker.put(K::block(&lock));
     let mut task = Task::with_hooks(K::wait(&lock), too_late::<P, K>(&lock, &blocker, &next));
@@ -304,7 +304,7 @@ pub(super) fn k3_a_later_poll_that_panics_as_owner_gives_the_ownership_back<P: P
 }
 
 fn later_poll_panics_as_owner<P: Platform, K: Kind>() {
-    let lock = K::new::<P>();
+    let lock = K::subject::<P>();
     let (blocker, next) = (Slot::new(), Slot::new());
     blocker.put(K::block(&lock));
     let mut task = Task::queued(K::wait(&lock));

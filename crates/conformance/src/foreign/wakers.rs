@@ -19,7 +19,7 @@ pub(super) fn k1_the_newest_waker_is_the_one_woken<P: Platform>() {
 }
 
 fn newest_waker<P: Platform, K: Kind>() {
-    let lock = K::new::<P>();
+    let lock = K::subject::<P>();
     let blocker = K::block(&lock);
     let mut task = Task::queued(K::wait(&lock));
     let wakers: Vec<_> = (0..3).map(|_| counting_waker()).collect();
@@ -44,7 +44,7 @@ pub(super) fn k1_a_waker_that_comes_back_is_woken<P: Platform>() {
 }
 
 fn waker_comes_back<P: Platform, K: Kind>() {
-    let lock = K::new::<P>();
+    let lock = K::subject::<P>();
     let blocker = K::block(&lock);
     let mut task = Task::queued(K::wait(&lock));
     let (other, other_count) = counting_waker();
@@ -64,7 +64,7 @@ pub(super) fn k1_a_new_waker_keeps_the_place<P: Platform>() {
 }
 
 fn new_waker_keeps_the_place<P: Platform, K: Kind>() {
-    let lock = K::new::<P>();
+    let lock = K::subject::<P>();
     let blocker = K::block(&lock);
     let mut first = Task::queued(K::wait(&lock));
     let mut second = Task::queued(K::wait(&lock));
@@ -95,7 +95,7 @@ pub(super) fn k1_a_granted_waiter_may_be_claimed_with_any_waker<P: Platform>() {
 }
 
 fn claimed_with_any_waker<P: Platform, K: Kind>() {
-    let lock = K::new::<P>();
+    let lock = K::subject::<P>();
     let blocker = K::block(&lock);
     let mut task = Task::queued(K::wait(&lock));
     drop(blocker);
@@ -110,7 +110,7 @@ pub(super) fn h07_waker_replaced<P: Platform>() {
 }
 
 fn waker_replaced<P: Platform, K: Kind>() {
-    let lock = K::new::<P>();
+    let lock = K::subject::<P>();
     let blocker = K::block(&lock);
     let mut b = Task::new(K::wait(&lock));
     let (first, first_count) = counting_waker();
@@ -186,7 +186,7 @@ struct Scene<P: Platform, K: Kind> {
 
 impl<P: Platform, K: Kind> Scene<P, K> {
     fn new() -> Self {
-        let lock = K::new::<P>();
+        let lock = K::subject::<P>();
         let blocker = Slot::new();
         blocker.put(K::block(&lock));
         Self { lock, blocker, me: Slot::new(), other: Slot::new(), acted: Rc::default(), kind: PhantomData }
@@ -336,7 +336,7 @@ fn lock_inside_a_waker<P: Platform, K: Kind>() {
         })
     };
 
-    let lock = K::new::<P>();
+    let lock = K::subject::<P>();
     let blocker = K::block(&lock);
     let mut b = Task::with_hooks(K::wait(&lock), Hooks { on_wake: reenter(&lock), ..Hooks::default() });
     b.pending();

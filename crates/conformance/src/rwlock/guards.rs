@@ -9,6 +9,8 @@ use fifolock_core::rwlock::{
 };
 use std::sync::Arc;
 
+type Conversion<'a, P, F> = fn(<F as Form>::Write<'a, Data, P>);
+
 pub(super) fn f18_read_map_keeps_the_share<P: Platform, F: Form>() {
     let lock = new_lock::<P>();
     F::try_write(&lock).expect("free").right = 4;
@@ -110,7 +112,7 @@ pub(super) fn f18_write_try_map_refused_gives_the_guard_back<P: Platform, F: For
 pub(super) fn f18_write_map_that_panics_releases_once<P: Platform, F: Form>() {
     let lock = new_lock::<P>();
     // Two writers wait: a second release would let in both.
-    let conversions: [fn(F::Write<'_, Data, P>); 4] = [
+    let conversions: [Conversion<'_, P, F>; 4] = [
         |guard| drop(F::map_mut(guard, |_| panic!("f"))),
         |guard| drop(F::try_map_mut(guard, |_| panic!("f")).ok()),
         |guard| drop(F::map_all(F::into_mapped(guard), |_| panic!("f"))),
