@@ -316,6 +316,11 @@ impl<T: Debug> Drop for Case<T> {
     }
 }
 
+/// The forms of the `n`th lock: both. Under Miri one of them by turns, since the queue sees no difference.
+fn forms(n: usize) -> impl Iterator<Item = Form> {
+    Form::ALL.into_iter().cycle().skip(n).take(if cfg!(miri) { 1 } else { 2 })
+}
+
 /// Every lock with an operation of which one at a time may be inside, in both forms.
 pub fn each_serial<P: Platform>(rule: impl Fn(&Subject<P>, Op)) {
     let of_policy = |policy| {
@@ -323,8 +328,8 @@ pub fn each_serial<P: Platform>(rule: impl Fn(&Subject<P>, Op)) {
             .map(|(op, most)| (policy, most, op))
     };
     let mutex = (WriterPreferring, 9, Op::Lock);
-    for (policy, most, op) in [mutex].into_iter().chain(POLICIES.into_iter().flat_map(of_policy)) {
-        for form in Form::ALL {
+    for (n, (policy, most, op)) in [mutex].into_iter().chain(POLICIES.into_iter().flat_map(of_policy)).enumerate() {
+        for form in forms(n) {
             let _case = Case((policy, most, op, form));
             rule(&Subject::new(policy, most, form), op);
         }
@@ -338,8 +343,8 @@ pub fn each_policy<P: Platform>(rule: impl Fn(&Subject<P>, RwLockPolicy)) {
 
 /// Every policy of a read-write lock with so much room, in both forms.
 pub fn each_policy_with<P: Platform>(most: u32, rule: impl Fn(&Subject<P>, RwLockPolicy)) {
-    for policy in POLICIES {
-        for form in Form::ALL {
+    for (n, policy) in POLICIES.into_iter().enumerate() {
+        for form in forms(n) {
             let _case = Case((policy, form, most));
             rule(&Subject::new(policy, most, form), policy);
         }
