@@ -41,6 +41,7 @@ crate::rules! { ($) time_rules in time where TestTimer:
     t4_an_elapsed_writer_lets_nobody_past_another_writer,
     t4_an_elapsed_writer_lets_nobody_past_a_holder,
     t4_an_elapsed_writer_lets_in_as_many_as_there_is_room_for,
+    t4_an_elapsed_upgradable_reader_lets_in_whom_it_kept_out,
     t4_a_reader_timing_out_while_its_batch_is_marked_has_one_outcome,
     t4_an_error_says_what_it_waited_for,
     t4_a_finished_future_panics_when_polled,

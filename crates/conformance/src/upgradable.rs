@@ -1,9 +1,8 @@
-//! Upgradable reads: U1 to U6 (`docs/CONTRACT.md`), in both forms, under each policy. With limits:
-//! [`timed`] and [`limited`]; threads that block are in the tests.
+//! Upgradable reads: U1 to U6 (`docs/CONTRACT.md`), in both forms, under each policy. Upgrades with
+//! limits are in [`limited`], reads with limits among the rules of [`time`](crate::time); threads that block are in the tests.
 
 mod cancel;
 pub mod limited;
-pub mod timed;
 mod turns;
 
 use crate::rules;

@@ -16,7 +16,6 @@ rules! {
     rwlock_rules,
     policy_rules,
     upgradable_rules,
-    upgradable_timed_rules,
     upgrade_limited_rules,
     rescue_rules,
     rescue_timed_rules,

@@ -10,7 +10,7 @@ use fifolock_core::rwlock::{
 use static_assertions::assert_not_impl_any;
 use std::thread;
 
-fifolock_conformance::on_every_platform!(upgradable_rules; upgradable_timed_rules, upgrade_limited_rules);
+fifolock_conformance::on_every_platform!(upgradable_rules; upgrade_limited_rules);
 
 fn until(what: impl Fn() -> bool) {
     let mut patience = 0;

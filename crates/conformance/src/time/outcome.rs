@@ -4,12 +4,14 @@ use super::fixture;
 use super::fixture::{Fixture, Form, Op, State, advance_to_the_end, assert_elapsed, ms, queued};
 use super::{CONTENDED, OWNED, every_write};
 use crate::tools::clock::TestTimer;
+use crate::tools::subject::Subject;
 use crate::tools::{Hooks, Slot, Task, hook, panics};
 use core::future::pending;
 use core::task::Poll;
 use core::time::Duration;
 use fifolock_core::RwLock;
 use fifolock_core::rwlock::ReadOwnedTimeout;
+use fifolock_core::rwlock::RwLockPolicy::TaskFair;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -156,6 +158,23 @@ pub(super) fn t4_an_elapsed_writer_lets_in_as_many_as_there_is_room_for<P: TestT
         drop(blocked);
         assert_eq!(lock.state(), RwLock::<_, P>::new(0).state());
     });
+}
+
+/// Under the task-fair policy an upgradable reader that waits for another one keeps all behind it out (U4).
+pub(super) fn t4_an_elapsed_upgradable_reader_lets_in_whom_it_kept_out<P: TestTimer>() {
+    for (form, limit) in Fixture::<P>::WAYS {
+        P::with(|| {
+            let f = Fixture::of(Subject::<P>::new(TaskFair, 9, form), Op::Upgradable, limit);
+            let first = f.subject().hold(Op::Upgradable);
+            let mut second = f.wait(ms(10));
+            let mut reader = Task::queued(f.rwlock.read());
+            P::advance(ms(10));
+            assert_elapsed(&mut second);
+            assert_eq!(reader.wakes(), 1, "before the poll returned");
+            drop((reader.ready(), first));
+            f.assert_free();
+        });
+    }
 }
 
 /// The reader's share is reserved, but it has not been marked: whether it counts as granted is open until its poll.

@@ -1,4 +1,4 @@
-//! What is limited is the wait (T1).
+//! A limit ends the wait, and never the holding (T1).
 
 use super::fixture::{Fixture, State, advance_to_the_end, assert_armed, assert_elapsed, ms, queued};
 use super::{CONTENDED, OWNED};
