@@ -156,7 +156,7 @@ pub(super) fn m2_a_future_polled_after_it_was_ready_panics<P: Platform>() {
         assert_eq!(panics(|| waited.poll().is_ready()), message);
         subject.assert_free();
 
-        // Nor does dropping it do anything.
+        // Nor does dropping a future that was ready do anything.
         let guard = subject.hold(op);
         let next = Task::queued(subject.op(op));
         drop((at_once, waited));
@@ -296,7 +296,7 @@ pub(super) fn m5_a_waiter_that_leaves_gives_its_waker_back<P: Platform>() {
         drop(guard);
         assert_eq!(wakes(&tasks), [0; 4]);
 
-        // Nor is one kept that was woken.
+        // Nor does the lock keep a waker that it has called.
         let guard = subject.hold(op);
         let mut task = Task::queued(subject.op(op));
         drop(guard);
@@ -336,7 +336,7 @@ pub(super) fn m9_a_task_that_locks_twice_waits_for_itself<P: Platform>() {
             task.pending();
             assert_eq!((task.wakes(), subject.state()), (0, (1, 1)));
         }
-        // It is the task's own fault, not the lock's: that goes on once the task is gone.
+        // The task is at fault, and not the lock: the lock goes on once the task is gone.
         let mut next = Task::queued(subject.op(op));
         task.cancel();
         assert_eq!((task.wakes(), next.wakes()), (0, 1));

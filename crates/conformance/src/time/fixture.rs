@@ -117,8 +117,8 @@ impl<P: TestTimer> Fixture<P> {
         self.subject.deadline(self.op, deadline)
     }
 
-    /// `run_exclusive_…` or `run_shared_…` with a limit, the time being said now. Upgradable reads have no such method: their
-    /// guard stands in the block of the caller.
+    /// `run_exclusive_…` or `run_shared_…` with a limit from now. Upgradable reads have no such method: a block of ours holds
+    /// their guard.
     pub(crate) fn run<'a, F>(&'a self, limit: Duration, f: F) -> Hidden<'a, Result<(), TimeoutError>>
     where
         F: AsyncFnOnce() + 'a,

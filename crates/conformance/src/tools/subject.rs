@@ -1,4 +1,4 @@
-//! Every way to take a lock, behind one face: which lock and operation, borrowed or owned, and what ends the wait.
+//! Every way to take a lock, behind one face: the lock and the operation, borrowed or owned, and the limit of the wait.
 
 use super::{Boxed, Platform, poll_once};
 use core::fmt::{self, Debug};
@@ -29,13 +29,13 @@ impl Op {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Lock, Self::Read, Self::Upgradable, Self::Write];
 
-    /// Whether one guard of the operation at a time is inside.
+    /// Whether a guard of the operation excludes others of its kind.
     #[must_use]
     pub fn is_exclusive(self) -> bool {
         self != Self::Read
     }
 
-    /// The words for it in an error.
+    /// The words for the operation in an error.
     #[must_use]
     pub fn noun(self) -> &'static str {
         match self {
