@@ -1,4 +1,4 @@
-//! The locks of the program together, and a run over a directory.
+//! A run over a directory.
 
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::path::{Path, PathBuf};
@@ -14,24 +14,13 @@ use crate::error::Error;
 use crate::index::Index;
 use crate::join::{join_all, joined};
 use crate::journal::Journal;
+use crate::locks::Locks;
 use crate::progress::Progress;
 use crate::query::keep_asking;
 use crate::report::{Held, Report, TopTerm};
 use crate::shared::SharedIndex;
 use crate::walk::walk;
 use crate::work::{Done, Work};
-
-/// What tasks share, each part behind its own lock. No task holds two of these locks at once.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct Locks {
-    /// Where files are read from.
-    pub backend: Backend,
-    /// The words.
-    pub index: SharedIndex,
-    /// The output file.
-    pub journal: Journal,
-}
 
 /// Indexes one directory.
 #[derive(Debug)]

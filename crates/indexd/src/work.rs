@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use tokio::task::spawn_blocking;
 
 use crate::backend::ReadError;
-use crate::indexer::Locks;
 use crate::join::joined;
 use crate::journal::Line;
+use crate::locks::Locks;
 use crate::progress::Progress;
 use crate::skip::{Skip, Skipped, Tally};
 use crate::words::{Counts, NotText, decode};
