@@ -5,9 +5,8 @@ use std::path::PathBuf;
 
 use xshell::cmd;
 
-use crate::context::{Context, Failure, OrElse as _, Outcome, Result};
+use crate::context::{Context, Failure, OrElse as _, Outcome, Result, has_toolchain, published_packages};
 use crate::docs;
-use crate::lint::{has_toolchain, published_packages};
 
 const FOLDER: &str = "docs/api";
 

@@ -136,6 +136,32 @@ fn passed_in(line: &str) -> Option<usize> {
     before.rsplit(' ').next()?.parse().ok()
 }
 
+/// Whether rustup has this toolchain; without rustup, none.
+pub(crate) fn has_toolchain(cx: &Context, name: &str) -> bool {
+    let sh = &cx.sh;
+    cmd!(sh, "rustup toolchain list").quiet().read().is_ok_and(|list| list.lines().any(|line| is_toolchain(line, name)))
+}
+
+/// `-p NAME` for every package that is for users.
+pub(crate) fn published_packages(cx: &Context) -> Vec<&str> {
+    cx.packages()
+        .iter()
+        .filter(|package| is_published(package))
+        .filter_map(|package| package["name"].as_str())
+        .flat_map(|name| ["-p", name])
+        .collect()
+}
+
+/// Whether a line of `rustup toolchain list` is this toolchain, of any patch release.
+fn is_toolchain(line: &str, name: &str) -> bool {
+    line.strip_prefix(name).is_some_and(|rest| rest.starts_with(['-', '.']))
+}
+
+/// Whether the package is for users, and not for the project alone.
+pub(crate) fn is_published(package: &Value) -> bool {
+    package["publish"].is_null()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -154,5 +180,13 @@ mod tests {
         let error: core::result::Result<(), &str> = Err("it broke");
         let text = error.or_tell("mend it").unwrap_err().to_string();
         assert_eq!(text, "it broke\n  What to do: mend it");
+    }
+
+    #[test]
+    fn toolchains_are_told_apart() {
+        assert!(is_toolchain("1.88-x86_64-unknown-linux-gnu", "1.88"));
+        assert!(is_toolchain("1.88.0-x86_64-unknown-linux-gnu (active)", "1.88"));
+        assert!(!is_toolchain("1.880-x86_64-unknown-linux-gnu", "1.88"));
+        assert!(!is_toolchain("stable-x86_64-unknown-linux-gnu", "1.88"));
     }
 }

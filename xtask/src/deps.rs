@@ -9,10 +9,9 @@ use xshell::cmd;
 
 use crate::api;
 use crate::bench;
-use crate::context::{Context, Failure, OrElse as _, Outcome, Result};
+use crate::context::{Context, Failure, OrElse as _, Outcome, Result, is_published};
 use crate::features::declared;
 use crate::fuzz;
-use crate::lint::is_published;
 use crate::suites::EMBASSY_STD;
 
 /// What the core may depend on, and under which condition. A condition that

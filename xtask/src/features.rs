@@ -6,8 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 use xshell::cmd;
 
-use crate::context::{Context, Failure, OrElse as _, Outcome, Result};
-use crate::lint::is_published;
+use crate::context::{Context, Failure, OrElse as _, Outcome, Result, is_published};
 
 /// Up to 512 builds a crate; beyond it the combinations need grouping.
 const FEATURES_MAX: usize = 9;

@@ -6,7 +6,7 @@ use xshell::cmd;
 
 use crate::api;
 use crate::bench;
-use crate::context::{Context, Failure, OrElse as _, Outcome, Result};
+use crate::context::{Context, Failure, OrElse as _, Outcome, Result, has_toolchain, published_packages};
 use crate::fuzz;
 use crate::nostd;
 use crate::suites::{EMBASSY_STD, LOOM_FEATURES, LOOM_FLAGS, embassy_std_target_dir, loom_target_dir};
@@ -219,32 +219,6 @@ pub(crate) fn msrv(cx: &Context, _args: &[String]) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// Whether rustup has this toolchain; without rustup, none.
-pub(crate) fn has_toolchain(cx: &Context, name: &str) -> bool {
-    let sh = &cx.sh;
-    cmd!(sh, "rustup toolchain list").quiet().read().is_ok_and(|list| list.lines().any(|line| is_toolchain(line, name)))
-}
-
-/// `-p NAME` for every package that is for users.
-pub(crate) fn published_packages(cx: &Context) -> Vec<&str> {
-    cx.packages()
-        .iter()
-        .filter(|package| is_published(package))
-        .filter_map(|package| package["name"].as_str())
-        .flat_map(|name| ["-p", name])
-        .collect()
-}
-
-/// Whether a line of `rustup toolchain list` is this toolchain, of any patch release.
-fn is_toolchain(line: &str, name: &str) -> bool {
-    line.strip_prefix(name).is_some_and(|rest| rest.starts_with(['-', '.']))
-}
-
-/// Whether the package is for users, and not for the project alone.
-pub(crate) fn is_published(package: &serde_json::Value) -> bool {
-    package["publish"].is_null()
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -315,13 +289,5 @@ mod tests {
         }
         let page = "# A\n## R: the *rescue*, `b_c`\n```\n# no\n```\n#no";
         assert_eq!(anchors(page).collect::<Vec<_>>(), ["a", "r-the-rescue-b_c"]);
-    }
-
-    #[test]
-    fn toolchains_are_told_apart() {
-        assert!(is_toolchain("1.88-x86_64-unknown-linux-gnu", "1.88"));
-        assert!(is_toolchain("1.88.0-x86_64-unknown-linux-gnu (active)", "1.88"));
-        assert!(!is_toolchain("1.880-x86_64-unknown-linux-gnu", "1.88"));
-        assert!(!is_toolchain("stable-x86_64-unknown-linux-gnu", "1.88"));
     }
 }

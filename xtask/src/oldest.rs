@@ -9,8 +9,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use xshell::cmd;
 
-use crate::context::{Context, Failure, OrElse as _, Outcome, Result};
-use crate::lint::{has_toolchain, is_published};
+use crate::context::{Context, Failure, OrElse as _, Outcome, Result, has_toolchain, is_published};
 
 const HERE: &str = "check that files can be written below cargo's target folder";
 

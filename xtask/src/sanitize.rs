@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 
 use xshell::cmd;
 
-use crate::context::{Context, Failure, OrElse as _, Outcome, Result, run_tests};
-use crate::lint::has_toolchain;
+use crate::context::{Context, Failure, OrElse as _, Outcome, Result, has_toolchain, run_tests};
 use crate::suites::EMBASSY_STD;
 
 /// Names a folder with a `tc/bin/sancargo`: `sancargo SANITIZER COMMAND ARGS…` is `cargo COMMAND ARGS…` with a sanitizer.
