@@ -13,6 +13,7 @@ mod examples;
 mod features;
 mod firmware;
 mod fuzz;
+mod layers;
 mod lint;
 mod mutants;
 mod nostd;
@@ -75,6 +76,7 @@ const COMMANDS: &[Command] = &[
         verification::run,
     )
     .with_args(),
+    Command::new("layers", "which module may name which, and no circles", layers::run),
     Command::new("fmt", "formatting (check only)", lint::fmt),
     Command::new("spelling", "spelling, if typos is installed", lint::spelling),
     Command::new("deps", "dependency and feature hygiene", deps::run),
