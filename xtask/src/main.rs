@@ -222,6 +222,9 @@ fn first_line(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::Path;
+
     use super::*;
 
     #[test]
@@ -252,5 +255,71 @@ mod tests {
             assert!(COMMANDS[..index].iter().all(|other| other.name != command.name));
         }
         assert!(COMMANDS.iter().any(|command| command.name == "test" && !command.in_ci));
+    }
+
+    fn workflow() -> String {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../.github/workflows/ci.yml");
+        fs::read_to_string(path).expect("it is in the repository")
+    }
+
+    /// The commands of CI, each with its arguments: `- step: NAME ARGS`, or `run: cargo xtask NAME ARGS`.
+    fn steps_of(workflow: &str) -> Vec<Vec<&str>> {
+        let marks = ["- step: ", "run: cargo xtask "];
+        let steps = workflow.lines().filter_map(|line| marks.iter().find_map(|mark| Some(line.split_once(mark)?.1)));
+        steps.filter(|step| !step.contains("${{")).map(|step| step.split_whitespace().collect()).collect()
+    }
+
+    /// What is wrong with the steps of CI.
+    fn slips_of(workflow: &str) -> Vec<String> {
+        let steps = steps_of(workflow);
+        let mut slips = Vec::new();
+        for step in &steps {
+            match COMMANDS.iter().find(|command| command.name == step[0]) {
+                None => slips.push(format!("there is no command `{}`", step[0])),
+                Some(command) if !command.takes_args && step.len() > 1 => {
+                    slips.push(format!("`{}` takes no arguments", step.join(" ")));
+                }
+                Some(_) => {}
+            }
+        }
+        // `cargo test` runs before `cargo xtask ci` does.
+        let asked = COMMANDS.iter().filter(|command| command.in_ci || command.name == "test");
+        let missing = asked.filter(|command| !steps.contains(&vec![command.name]));
+        slips.extend(missing.map(|command| format!("`{}` is a step of `cargo xtask ci`, and of no job", command.name)));
+        slips
+    }
+
+    #[test]
+    fn the_workflow_runs_what_cargo_xtask_ci_runs() {
+        assert!(slips_of(&workflow()).is_empty(), "{:#?}", slips_of(&workflow()));
+    }
+
+    #[test]
+    fn steps_that_the_workflow_lacks_or_makes_up_are_found() {
+        let workflow = workflow();
+        let slips = |old: &str, new: &str| {
+            assert!(workflow.contains(old), "{old}");
+            slips_of(&workflow.replace(old, new)).join("\n")
+        };
+        assert!(slips("- step: layers\n", "").contains("`layers` is a step"));
+        assert!(slips("run: cargo xtask test\n", "run: cargo test\n").contains("`test` is a step"));
+        assert!(slips("- step: layers\n", "- step: layres\n").contains("no command `layres`"));
+        assert!(slips("- step: layers\n", "- step: layers now\n").contains("`layers now` takes no arguments"));
+    }
+
+    /// A merge waits for the last job alone.
+    #[test]
+    fn the_last_job_of_the_workflow_needs_all_others() {
+        let workflow = workflow();
+        let (_, jobs) = workflow.split_once("\njobs:\n").expect("a workflow has jobs");
+        let names: Vec<&str> = jobs
+            .lines()
+            .filter_map(|line| line.strip_prefix("  ")?.strip_suffix(':'))
+            .filter(|name| !name.starts_with([' ', '#']))
+            .collect();
+        let (last, others) = names.split_last().expect("there are jobs");
+        let (_, last_job) = jobs.split_once(&format!("  {last}:\n")).expect("it is there");
+        assert!(others.len() > 1, "{names:?}");
+        assert!(last_job.contains(&format!("    needs: [{}]\n    if: always()\n", others.join(", "))), "{last_job}");
     }
 }
