@@ -1,4 +1,4 @@
-//! Which module may name which: the nevers of docs/ARCHITECTURE.md, and no circles. Also how long a module may be.
+//! Which module may name which: the boundaries of docs/ARCHITECTURE.md, and no circles. Also how long a module may be.
 //!
 //! A *module* is a file, or an inline `mod` in one, which counts as its file. Modules of tests are left out: what stands under
 //! `#[cfg(test)]`, and the files that such a `mod` declares.
@@ -15,7 +15,7 @@
 //! - Between rooms. A room is a module right below the root of the crate, with all that is below this module. Here every path
 //!   is followed to the room that has the item.
 //!
-//! The nevers hold for both: the path as it is written, and where the item is.
+//! The boundaries hold for both: the path as it is written, and where the item is.
 //!
 //! What this can't see: a path that a macro puts together, and a method of a type that another module has named.
 
@@ -29,7 +29,7 @@ use self::scan::{Named, Source};
 use crate::context::{Context, Failure, OrElse as _, Outcome, Result};
 
 const PAGE: &str = "docs/ARCHITECTURE.md";
-const NEVERS: &str = "Nevers";
+const BOUNDARIES: &str = "Boundaries";
 
 /// How many lines of code a module may have: no comments, no blank lines, no tests.
 const LINES: usize = 500;
@@ -52,7 +52,7 @@ pub(crate) fn run(cx: &Context, _args: &[String]) -> Result<Outcome> {
             }
         }
     }
-    let mut slips = house.never(&table(&page, NEVERS));
+    let mut slips = house.never(&table(&page, BOUNDARIES));
     slips.extend(house.thin(&table(&page, THIN)));
     slips.extend(house.circles());
     slips.extend(house.long());
@@ -208,11 +208,11 @@ impl House {
         })
     }
 
-    /// The rows of the nevers that don't hold: `MODULES but MODULES | PATHS | why`.
+    /// The rows of the boundaries that don't hold: `MODULES but MODULES | PATHS | why`.
     fn never(&self, rows: &[Vec<String>]) -> Vec<String> {
         let mut slips = Vec::new();
         if rows.is_empty() {
-            slips.push(format!("{PAGE} has no table \"{NEVERS}\""));
+            slips.push(format!("{PAGE} has no table \"{BOUNDARIES}\""));
         }
         for row in rows {
             let [modules, never, why] = &row[..] else {
@@ -479,8 +479,8 @@ mod tests {
     #[test]
     fn tables_are_read() {
         let page =
-            "# P\n\n### Nevers\n\nText.\n\n| a | b |\n|---|---|\n| `x` | y |\n\n## Next\n\n| c |\n|---|\n| d |\n";
-        assert_eq!(table(page, "Nevers"), [["`x`", "y"]]);
+            "# P\n\n### Boundaries\n\nText.\n\n| a | b |\n|---|---|\n| `x` | y |\n\n## Next\n\n| c |\n|---|\n| d |\n";
+        assert_eq!(table(page, "Boundaries"), [["`x`", "y"]]);
         assert!(table(page, "Gone").is_empty());
     }
 }
