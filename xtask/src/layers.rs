@@ -34,6 +34,9 @@ const BOUNDARIES: &str = "Boundaries";
 /// How many lines of code a module may have: no comments, no blank lines, no tests.
 const LINES: usize = 500;
 
+/// The same for a function.
+const LINES_OF_FUNCTIONS: usize = 70;
+
 /// The crates that are tests as a whole, and how many lines a module of theirs may have.
 const SUITES: &[&str] = &["fifolock_conformance", "fifolock_model"];
 const LINES_OF_SUITES: usize = 900;
@@ -309,14 +312,21 @@ impl House {
         slips.into_iter().collect()
     }
 
-    /// The modules that are too long.
+    /// The modules and functions that are too long.
     fn long(&self) -> Vec<String> {
-        let most = |module: &Module| if SUITES.contains(&&*module.name[0]) { LINES_OF_SUITES } else { LINES };
-        let long = self.modules.iter().filter(|module| module.source.lines > most(module));
-        let slip = |module: &Module| {
-            format!("{}: {} lines of code, at most {} are allowed", module.file, module.source.lines, most(module))
-        };
-        long.map(slip).collect()
+        let mut slips = Vec::new();
+        for Module { name, file, source } in &self.modules {
+            let is_suite = SUITES.contains(&&*name[0]);
+            let most = if is_suite { LINES_OF_SUITES } else { LINES };
+            if source.lines > most {
+                slips.push(format!("{file}: {} lines of code, at most {most} are allowed", source.lines));
+            }
+            let long = source.sizes.iter().filter(|(.., lines)| *lines > LINES_OF_FUNCTIONS && !is_suite);
+            slips.extend(long.map(|(name, line, lines)| {
+                format!("{file}:{line}: `{name}` has {lines} lines of code, at most {LINES_OF_FUNCTIONS} are allowed")
+            }));
+        }
+        slips
     }
 }
 
@@ -466,6 +476,13 @@ mod tests {
         assert_eq!(slips(&["`b`", "`core`", "0", "0", "1", "why"]), ["there is no crate `b`"]);
         assert!(slips(&["`a`", "`core`, `tokio`, `other`", "1", "many", "2", "why"])[0].contains("no number"));
         assert_eq!(house.thin(&[]).len(), 1);
+    }
+
+    #[test]
+    fn long_functions_are_found() {
+        let text = ["fn f() {\n", &"g();\n".repeat(LINES_OF_FUNCTIONS - 1), "}\n"].concat();
+        assert_eq!(house(&[("lib.rs", &text)]).long(), ["lib.rs:1: `f` has 71 lines of code, at most 70 are allowed"]);
+        assert!(house(&[("lib.rs", &text.replacen("g();", "// g", 1))]).long().is_empty());
     }
 
     #[test]

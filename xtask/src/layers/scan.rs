@@ -8,7 +8,10 @@ use syn::parse::{Parse as _, Parser as _};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
 use syn::visit::{self, Visit};
-use syn::{Attribute, ImplItem, Item, ItemMod, ItemUse, Macro, Meta, Path, Token, UseTree, Visibility};
+use syn::{
+    Attribute, Block, ImplItem, ImplItemFn, Item, ItemFn, ItemMod, ItemUse, Macro, Meta, Path, Signature, Token,
+    UseTree, Visibility,
+};
 
 /// What a source has.
 #[derive(Debug, Default)]
@@ -21,12 +24,15 @@ pub(super) struct Source {
     pub(super) inline: BTreeSet<Vec<String>>,
     /// How many lines have code.
     pub(super) lines: usize,
+    /// Each function's name, its first line, and how many lines of code it has.
+    pub(super) sizes: Vec<(String, usize, usize)>,
     /// How often `unsafe` and `fn` stand there.
     pub(super) unsafes: usize,
     pub(super) functions: usize,
     /// The inline modules that the visitor is in.
     within: Vec<String>,
     tests: Vec<RangeInclusive<usize>>,
+    bodies: Vec<(String, RangeInclusive<usize>)>,
 }
 
 /// A path as it is written, perhaps in inline modules.
@@ -57,12 +63,20 @@ impl Source {
         let is_code = |line: &&usize| !source.tests.iter().any(|test| test.contains(line));
         let lines = words.lines.iter().filter(is_code).count();
         let [unsafes, functions] = [words.unsafes, words.functions].map(|lines| lines.iter().filter(is_code).count());
+        for (name, body) in &source.bodies {
+            source.sizes.push((name.clone(), *body.start(), words.lines.range(body.clone()).count()));
+        }
         (source.lines, source.unsafes, source.functions) = (lines, unsafes, functions);
         Ok(source)
     }
 
     fn name(&mut self, line: usize, path: Vec<String>, alias: Option<String>) {
         self.paths.push(Named { line, within: self.within.clone(), path, alias });
+    }
+
+    fn body(&mut self, signature: &Signature, block: &Block) {
+        let [start, end] = [signature.span().start(), block.span().end()].map(|at| at.line);
+        self.bodies.push((signature.ident.to_string(), start..=end));
     }
 
     /// Whether the item is a test's; its lines don't count then.
@@ -123,6 +137,16 @@ impl Visit<'_> for Source {
             _ => None,
         });
         self.modules.push(Declared { name, file, is_test: module.attrs.iter().any(is_of_tests) });
+    }
+
+    fn visit_item_fn(&mut self, function: &ItemFn) {
+        self.body(&function.sig, &function.block);
+        visit::visit_item_fn(self, function);
+    }
+
+    fn visit_impl_item_fn(&mut self, function: &ImplItemFn) {
+        self.body(&function.sig, &function.block);
+        visit::visit_impl_item_fn(self, function);
     }
 
     fn visit_item_use(&mut self, item: &ItemUse) {
@@ -326,6 +350,15 @@ mod tests {
             Declared { name: "tests".into(), file: Some("a_tests.rs".into()), is_test: true }
         );
         assert_eq!(source.modules[1], Declared { name: "code".into(), file: None, is_test: false });
+    }
+
+    #[test]
+    fn lines_of_functions_are_counted() {
+        let source = Source::read(
+            "/// Doc.\n#[inline]\nfn f() {\n    // Why.\n\n    g();\n}\nimpl A {\n    fn h(&self) {}\n}\n",
+        )
+        .expect("it is Rust");
+        assert_eq!(source.sizes, [("f".to_owned(), 3, 3), ("h".to_owned(), 9, 1)]);
     }
 
     #[test]
