@@ -54,7 +54,7 @@ pub(crate) fn write(root: &Path, rustc: &str, profile: &str, measured: &Measured
 
 fn introduction(root: &Path, rustc: &str, profile: &str, measured: &Measured) -> Result<String> {
     let mut text = String::from(
-        "fifolock's locks beside their peers': instructions, time, fairness, memory. One command repeats it all:\n\n\
+        "This page compares fifolock's locks with their peers': instructions, time, fairness, memory. One command repeats all of it:\n\n\
          ```text\n\
          cargo xtask bench                  # everything, about ten minutes after the build; needs valgrind\n\
          cargo xtask bench --instructions   # only what is the same on every machine\n\
@@ -94,18 +94,19 @@ fn cell(cost: Cost) -> String {
 fn counts(instructions: &Instructions) -> String {
     let mut text = String::from(
         "\n## Instructions\n\n\
-         What one operation executes on x86-64, and in brackets how many of those are atomic read-modify-writes, which cost\n\
-         most. One thread, counted by callgrind around the operation alone, mean of 128. These figures hardly depend on the \
-         machine,\nso they are what is checked in CI (to 2 %); time never is.\n\n\
-         The *target* is what the project sets itself, for fifolock over its raw lock for operating systems; **✗** marks a \
-         row that\nmisses it. A peer's figure is **bold** where it is lower than fifolock's.\n\n",
+         The table shows how many instructions one operation executes on x86-64, and in brackets how many of them are atomic\n\
+         read-modify-writes, which cost most. Callgrind counts one thread, around the operation alone; a figure is the mean of 128. The\n\
+         figures hardly depend on the machine, so CI checks them (to 2 %), and never checks times.\n\
+         \n\
+         The *target* is the project's own, for fifolock over its raw lock for operating systems; **✗** marks a row that misses the target.\n\
+         A peer's figure is **bold** if it is lower than fifolock's.\n\n",
     );
     if let Some(costs) = instructions.programs.get(LOCKS[0].program) {
         let of = |row: &str| costs.get(row).map_or(0.0, |cost| cost.instructions);
         let _ = writeln!(
             text,
-            "The waker only notes that it was woken: {:.0} to clone, {:.0} to wake, {:.0} to drop. It is part of the rows in \
-             which somebody\nwaits: enqueue, release, drop.\n",
+            "The waker of these rows only counts its wakes: {:.0} instructions to clone, {:.0} to wake, {:.0} to drop. These are part of each\n\
+         row with a waiter: enqueue, release, drop.\n",
             of("waker_clone"),
             of("waker_wake"),
             of("waker_drop")
@@ -132,10 +133,10 @@ fn counts(instructions: &Instructions) -> String {
     }
     text.push_str(&table.into_text());
     text.push_str(
-        "\nThe row of a leaving writer is empty where it doesn't wake all readers itself, but one, which wakes the next. embassy-sync keeps \
-         one\nwaker for all waiters: dropping one costs nothing, and a waiter that is polled wakes the one before it. A timeout is \
-         tokio's, around\nthe peer's future; fifolock's own makes its timer only when it has to wait. A clock read is cheaper here than it \
-         is: valgrind makes\nit a system call, whose instructions are the kernel's.\n\n\
+        "\nA lock has no figure for a leaving writer if the writer doesn't wake all readers itself, but wakes one, which wakes the next.\n\
+         embassy-sync keeps one waker for all waiters: the drop of a waiter costs nothing, and a waiter that is polled wakes the one before\n\
+         it. A peer's timeout is tokio's, around the peer's future; fifolock makes its timer only when it has to wait. Under valgrind a clock\n\
+         read looks cheaper than it is, since valgrind makes it a system call, and the kernel's instructions are not counted.\n\n\
          ![Instructions of a contended turn](img/turn.svg)\n\n\
          ![Instructions to drop a queued waiter](img/growth.svg)\n\n\
          ### fifolock's raw locks\n\n\
@@ -161,19 +162,21 @@ fn misses(ours: Cost, target: Option<(f64, Option<f64>)>) -> bool {
 fn times(timings: &[Timing]) -> String {
     let mut text = String::from(
         "\n## Time\n\n\
-         Time per operation as a multiple of tokio's, below it the medians in nanoseconds. The locks of a row follow each other in every \
-         round,\nand a ratio is the median of the rounds' ratios, so a slow moment of the machine is everybody's. *Spread* is half the \
-         distance between\nthe quartiles of fifolock's rounds: differences smaller than that say nothing. **Bold** where a peer is faster than \
-         fifolock; **✗**\nwhere fifolock misses its *target*. To *yield* is to wake one's own task and to be polled again, on every runtime \
-         alike: tokio's own\nyield also asks its I/O driver, by a system call.\n\n\
-         **The floor.** Among tasks, *bare atomics* is a ring of tasks that hand a turn on, in order, by one store and one wake \
-         each: no lock,\nno queue, nobody can leave. It is what the runtime itself takes for a turn in strict order, and so the least that any \
-         FIFO lock can\nreach there. A lock that lets newcomers in can do with fewer task switches.\n\n\
-         **Where FIFO loses.** Without an await inside the critical section, more so on several threads, a lock that lets \
-         newcomers in\n(*barging*: async-lock, futures) wins by a wide margin: the task that just released takes the lock again while \
-         the woken one is\nstill on its way. A FIFO lock has promised the lock to that one, so each turn costs a task switch: a *lock \
-         convoy*. If nothing\nis awaited inside and order doesn't matter, a blocking mutex is the better tool. On a machine that is busy \
-         otherwise, these rows\nflatter FIFO.\n",
+         The first table of each section shows the time of an operation as a multiple of tokio's, the second the medians in nanoseconds. The\n\
+         locks of a row follow each other in every round, and a ratio is the median of the rounds' ratios, so a slow moment of the machine\n\
+         hits all locks alike. *Spread* is half the distance between the quartiles of fifolock's rounds: a smaller difference says nothing.\n\
+         A figure is **bold** if the peer is faster than fifolock; **✗** marks a row in which fifolock misses its *target*. To *yield* is to\n\
+         wake one's own task and to be polled again, on every runtime alike: tokio's own yield also asks its I/O driver, by a system call.\n\
+         \n\
+         **The floor.** Among tasks, *bare atomics* is a ring of tasks that hand a turn on, in order, by one store and one wake each. There\n\
+         is no lock and no queue, and no task can leave. The ring shows what the runtime itself takes for a turn in strict order, and so the\n\
+         least that a FIFO lock can reach. A lock that lets newcomers in can need fewer task switches.\n\
+         \n\
+         **Where FIFO loses.** Without an await inside the critical section, a lock that lets newcomers in (*barging*: async-lock, futures)\n\
+         wins by a wide margin, more so on several threads. The task that has just released takes the lock again while the woken task is\n\
+         still on its way. A FIFO lock has promised the lock to the woken task, so each turn costs a task switch: a *lock convoy*. If nothing\n\
+         is awaited inside, and order doesn't matter, a blocking mutex is the better tool. On a machine that is busy with other work, these\n\
+         rows flatter FIFO.\n",
     );
     let mut runtimes: Vec<&str> = Vec::new();
     for timing in timings {
@@ -269,9 +272,10 @@ fn is_late(ours: f64, most: f64) -> bool {
 fn fair(fairness: &[Fairness]) -> String {
     let mut text = String::from(
         "\n## Fairness\n\n\
-         Sixteen tasks want the lock all the time and hold it over a yield, for 200 ms, nine times; the row is the run whose longest wait\nis the \
-         median. *Greediest* is how many turns the task had that had most, for each turn of the one that had least. Jain's\nindex is \
-         1 where all had the same, 1/16 where one had all. The picture has\nthroughput to the right and the longest wait upwards: what is low and to the right has both.\n\n\
+         Sixteen tasks want the lock all the time and hold it over a yield, for 200 ms, nine times. The row is the run whose longest wait is\n\
+         the median. *Greediest* is the number of turns of the task with the most, for each turn of the task with the fewest. Jain's index is\n\
+         1 if all tasks had the same number of turns, and 1/16 if one task had all. The picture shows the throughput to the right and the\n\
+         longest wait upwards, so the best place is low and to the right.\n\n\
          ![Throughput against the longest wait](img/fairness.svg)\n",
     );
     let mut runtimes: Vec<&str> = fairness.iter().map(|point| point.runtime.as_str()).collect();
@@ -313,10 +317,10 @@ fn fair(fairness: &[Fairness]) -> String {
 fn overload(goodput: &[Goodput]) -> String {
     let mut text = String::from(
         "\n## Overload, with deadlines\n\n\
-         Every 5 ms a call comes that holds the lock for 10 ms and waits at most 100 ms: twice what can be served. On tokio's paused \
-         clock,\nso these figures are exact, and the same everywhere. At best half of the calls are served, and the lock is at work all \
-         the time.\n*Drained* is how long after the last call somebody still waited or worked. embassy-sync is left out: two waiters \
-         wake each\nother for ever, and a paused clock goes on only when nobody runs.\n\n",
+         Every 5 ms a call comes that holds the lock for 10 ms and waits at most 100 ms: twice as many calls as can be served. The figures are\n\
+         on tokio's paused clock, so they are exact, and the same everywhere. At best half of the calls are served, and the lock is at work\n\
+         all the time. *Drained* is the time from the last call to the end of the last wait or work. embassy-sync is left out: two waiters\n\
+         wake each other without end, and a paused clock moves only when no task runs.\n\n",
     );
     let mut table = Table::new(["", "calls", "served", "lock at work", "drained after, ms"]);
     for point in goodput {
@@ -338,8 +342,8 @@ fn overload(goodput: &[Goodput]) -> String {
 fn sizes(memory: &[Memory]) -> String {
     let mut text = String::from(
         "\n## Memory\n\n\
-         Bytes on a 64-bit machine. Locks without their data; a waiter lives in its future, and where the last columns are not 0, on the \
-         heap.\n\n",
+         The figures are bytes on a 64-bit machine. A lock is counted without its data. A waiter lives in its future, and where the last columns\n\
+         are not 0, on the heap.\n\n",
     );
     let mut table = Table::new([
         "",
@@ -368,7 +372,7 @@ fn sizes(memory: &[Memory]) -> String {
 fn build_cost(build: &[BuildCost]) -> String {
     let mut text = String::from(
         "\n## Build cost\n\n\
-         A crate that depends on the locks and nothing else: crates in its tree, and a release build from clean.\n\n",
+         The crate depends on the locks and nothing else. The columns show the crates in its tree, and the time of a release build from clean.\n\n",
     );
     let mut table = Table::new(["", "version", "crates", "seconds"]);
     for cost in build {

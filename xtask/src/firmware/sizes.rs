@@ -32,24 +32,28 @@ const MUTEXES: [(&str, &str); 2] = [("fifolock", "fifolock"), ("embassy-sync", "
 
 /// What the tables are about, and why they look as they do.
 const PROSE: &str = "\
-Programs without a lock, with fifolock's mutex, and with embassy-sync's; what differs is the lock's. Three tasks of one kind
-take turns and another looks in with `try_lock` (one place in the code to lock), or three tasks with code of their own share a
-bus (three places), or each of these also writes into a log behind a second mutex (six places, two kinds of data), adjusts
-settings behind a third, and counts behind a fourth (twelve places, four kinds of data). With timeouts it is
-`lock_timeout`, and embassy-time's `with_timeout` around `lock`. Raw mutex: `CriticalSectionRawMutex`; `opt-level = \"s\"`,
-LTO, no messages.
+The tables compare programs without a lock, with fifolock's mutex and with embassy-sync's; the difference is the lock's. There are
+four programs:
 
-fifolock's share has a part that comes once, and a smaller one for each place that locks. embassy-sync's comes with each
-place: its `lock` is an `async fn` that is compiled where it is awaited, and there is little to share, since its mutex is a
-flag and the waker of whoever asked last; those displaced are woken to ask again. What comes once here is the queue:
+- one place in the code that locks: three tasks of one kind take turns, and another one tries with `try_lock`;
+- three places: three tasks with code of their own share a bus;
+- six places, two kinds of data: each of these tasks also writes into a log behind a second mutex;
+- twelve places, four kinds of data: each also adjusts settings behind a third mutex, and counts behind a fourth.
 
-- `poll_slow`: a waiter is linked behind the others, keeps its place when its waker changes, claims what it was
-  granted, and takes over a grant that its own task has left unclaimed (half of it);
+With timeouts the programs use `lock_timeout`, and embassy-time's `with_timeout` around `lock`. The raw mutex is
+`CriticalSectionRawMutex`; the build has `opt-level = \"s\"`, LTO and no messages.
+
+fifolock's share has a part that comes once, and a smaller part for each place that locks. embassy-sync's share comes with each
+place: its `lock` is an `async fn`, which is compiled where it is awaited. There is little to share, since its mutex is a flag and
+the waker of the last waiter; each new waiter displaces the waker before it, and the displaced task is woken to ask again. The part
+of fifolock that comes once is the queue:
+
+- `poll_slow`: a waiter is linked behind the others, keeps its place when its waker changes, claims its grant, and takes over a
+  grant that its own task has left unclaimed (half of the function);
 - `release_slow`: the first waiter is taken out, becomes the owner, and is woken alone;
-- `claim_or_leave`, `leave_queued`: a waiter that times out or is dropped leaves from anywhere in the queue; where it had
-  been granted, the lock is passed on;
-- `poll_waiting`: a grant that comes together with the end of the time is kept, a duration past the end of the clock waits
-  for ever.
+- `claim_or_leave`, `leave_queued`: a waiter that times out or is dropped leaves from anywhere in the queue, and passes on a grant;
+- `poll_waiting`: a grant that comes together with the end of the time is kept, and a duration past the end of the clock waits
+  without end.
 
 So a program with one place to lock pays most for the order. The tables say which programs stay within the limit.
 ";
@@ -141,7 +145,7 @@ fn programs(firmware: &Firmware, board: &Board, over: &mut Vec<String>) -> Resul
             }
         }
     }
-    text.push_str("\nBytes of flash that come once, and that come with each place (a line through three places and twelve; where little\ncomes once it may fall below zero):\n\n");
+    text.push_str("\nThis table shows the bytes of flash that come once, and those that come with each place: a line through three places and twelve.\nWhere little comes once, the line may begin below zero.\n\n");
     text.push_str("| form | mutex | once | each place |\n|---|---|--:|--:|\n");
     let mut limits = Vec::new();
     for ((how, _), added) in FORMS.into_iter().zip(added) {
@@ -231,8 +235,8 @@ fn memory(firmware: &Firmware, board: &Board) -> Result<String> {
 fn instructions(firmware: &Firmware, board: &Board) -> Result<String> {
     let table = beside(firmware, board, "instructions")?;
     Ok(format!(
-        "### Instructions, {} (`{}`)\n\nAs QEMU counts them, the mean of 256 runs; the chip's cycles are more, by how its \
-         memory is built. The waker does\nnothing.\n\n{table}",
+        "### Instructions, {} (`{}`)\n\nThe figures are QEMU's counts, the mean of 256 runs. The chip needs more cycles, which \
+         depend on its memory. The waker\ndoes nothing.\n\n{table}",
         board.core, board.target
     ))
 }
