@@ -24,7 +24,7 @@ pub(crate) fn run(cx: &Context, args: &[String]) -> Result<Outcome> {
     let bless = match args {
         [] => false,
         [flag] if flag == "--bless" => true,
-        _ => return Err(Failure::new("it takes `--bless`, or nothing", "run `cargo xtask api`")),
+        _ => return Err(Failure::new("the command takes `--bless`, or nothing", "run `cargo xtask api`")),
     };
     let sh = &cx.sh;
     let toolchain = sh.var(TOOLCHAIN_VAR).unwrap_or_else(|_| "nightly".to_owned());

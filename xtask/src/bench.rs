@@ -102,7 +102,7 @@ pub(crate) fn run(cx: &Context, args: &[String]) -> Result<Outcome> {
             "cargo build --locked --manifest-path {MANIFEST} --profile {profile} --target-dir {target} {packages...}"
         )
         .run()
-        .or_tell("mend what the compiler reports")?;
+        .or_tell("fix what the compiler reports")?;
     }
     let (root, programs, parts) = (&cx.root, target.join(profile), options.parts());
     let report = programs.join("report");

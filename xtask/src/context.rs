@@ -63,7 +63,7 @@ impl Context {
     pub(crate) fn new() -> Result<Self> {
         // As cargo sets it for a program that it runs: checkouts that share a target folder may share the program.
         let manifest = env::var_os("CARGO_MANIFEST_DIR")
-            .ok_or_else(|| Failure::new("it can't tell where the workspace is", "run it as `cargo xtask`"))?;
+            .ok_or_else(|| Failure::new("the command can't tell where the workspace is", "run it as `cargo xtask`"))?;
         let root = Path::new(&manifest).parent().expect("xtask is a folder of the workspace").to_path_buf();
         let sh = Shell::new().or_tell("run it from a folder that exists")?;
         sh.change_dir(&root);
@@ -178,8 +178,8 @@ mod tests {
     #[test]
     fn failures_say_what_to_do() {
         let error: core::result::Result<(), &str> = Err("it broke");
-        let text = error.or_tell("mend it").unwrap_err().to_string();
-        assert_eq!(text, "it broke\n  What to do: mend it");
+        let text = error.or_tell("fix it").unwrap_err().to_string();
+        assert_eq!(text, "it broke\n  What to do: fix it");
     }
 
     #[test]

@@ -169,7 +169,7 @@ fn report(cx: &Context, lines: &Lines) -> Result<Outcome> {
 
 /// The lines that are explained, as file and text.
 fn explained(text: &str) -> Result<BTreeSet<(String, String)>> {
-    let record: Record = toml::from_str(text).or_tell(&format!("mend {FILE}"))?;
+    let record: Record = toml::from_str(text).or_tell(&format!("fix {FILE}"))?;
     if let Some(reason) = record.reasons.iter().find(|reason| reason.why.is_empty() || reason.lines.is_empty()) {
         return Err(Failure::new(&format!("{FILE}: a reason is empty: {reason:?}"), "say why, and of which lines"));
     }

@@ -111,7 +111,7 @@ fn core_has_no_proc_macros(cx: &Context) -> Result<()> {
         None => Ok(()),
         Some(line) => Err(Failure::new(
             &format!("fifolock-core's tree has a proc macro: {line}"),
-            "`cargo tree -p fifolock-core -e normal` shows who brings it; use a macro by example",
+            "`cargo tree -p fifolock-core -e normal` shows which dependency brings it; use a macro by example",
         )),
     }
 }

@@ -71,7 +71,7 @@ pub(crate) fn run(cx: &Context, args: &[String]) -> Result<Outcome> {
         [] => scenarios(&Firmware::new(cx, &BOARDS.iter().map(|board| board.target).collect::<Vec<_>>())?),
         ["--sizes"] => sizes::run(cx),
         _ => Err(Failure::new(
-            &format!("it takes `--sizes` or nothing, but was given `{}`", args.join(" ")),
+            &format!("the command takes `--sizes` or nothing, but was given `{}`", args.join(" ")),
             "run `cargo xtask firmware`",
         )),
     }
@@ -235,7 +235,7 @@ impl Firmware {
             .arg("--target-dir")
             .arg(&self.target_dir)
             .run()
-            .or_tell("mend what the compiler reports; nothing there may need compare-and-swap")
+            .or_tell("fix what the compiler reports; nothing there may need compare-and-swap")
     }
 
     fn image(&self, board: &Board, profile: &str, name: &str) -> PathBuf {

@@ -52,7 +52,7 @@ fn seconds(args: &[String]) -> Result<u32> {
             Ok(seconds @ 1..) => Ok(seconds),
             _ => Err(Failure::new(&format!("`{seconds}` is not a number of seconds above 0"), usage)),
         },
-        _ => Err(Failure::new("it takes one argument at the most", usage)),
+        _ => Err(Failure::new("the command takes at most one argument", usage)),
     }
 }
 

@@ -125,7 +125,7 @@ impl House {
         while let Some((name, file, children)) = ahead.pop() {
             let tell = format!("it is a module that {} declares", name[..name.len() - 1].join("::"));
             let text = read(&file).or_tell(&tell)?;
-            let source = Source::read(&text).or_tell(&format!("mend {}", file.display()))?;
+            let source = Source::read(&text).or_tell(&format!("fix {}", file.display()))?;
             for module in source.modules.iter().filter(|module| !module.is_test) {
                 let below = children.join(&module.name);
                 let flat = below.with_extension("rs");

@@ -157,7 +157,7 @@ pub(crate) fn clippy(cx: &Context, _args: &[String]) -> Result<Outcome> {
     let sh = &cx.sh;
     cmd!(sh, "cargo clippy --workspace --all-targets --all-features -- -D warnings")
         .run()
-        .or_tell("mend what clippy reports; an `expect` needs a reason")?;
+        .or_tell("fix what clippy reports; an `expect` needs a reason")?;
     // The models are left out of every other build.
     let target = loom_target_dir(cx);
     cmd!(
@@ -166,23 +166,23 @@ pub(crate) fn clippy(cx: &Context, _args: &[String]) -> Result<Outcome> {
     )
     .env("RUSTFLAGS", LOOM_FLAGS)
     .run()
-    .or_tell("mend what clippy reports in the loom models")?;
+    .or_tell("fix what clippy reports in the loom models")?;
     let (nostd, target) = (nostd::manifest(cx), nostd::target_dir(cx));
     cmd!(sh, "cargo clippy --manifest-path {nostd} --target-dir {target} -- -D warnings")
         .run()
-        .or_tell("mend what clippy reports in xtask/nostd-check")?;
+        .or_tell("fix what clippy reports in xtask/nostd-check")?;
     let target = embassy_std_target_dir(cx);
     cmd!(sh, "cargo clippy --manifest-path {EMBASSY_STD} --all-targets --target-dir {target} -- -D warnings")
         .run()
-        .or_tell("mend what clippy reports in conformance-embassy-std")?;
+        .or_tell("fix what clippy reports in conformance-embassy-std")?;
     let (public_api, target) = (api::MANIFEST, api::target_dir(cx));
     cmd!(sh, "cargo clippy --manifest-path {public_api} --target-dir {target} -- -D warnings")
         .run()
-        .or_tell("mend what clippy reports in xtask/public-api")?;
+        .or_tell("fix what clippy reports in xtask/public-api")?;
     let (bench, target) = (bench::MANIFEST, bench::target_dir(cx));
     cmd!(sh, "cargo clippy --manifest-path {bench} --workspace --all-targets --target-dir {target} -- -D warnings")
         .run()
-        .or_tell("mend what clippy reports in bench")?;
+        .or_tell("fix what clippy reports in bench")?;
     Ok(Outcome::Passed)
 }
 

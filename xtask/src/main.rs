@@ -66,32 +66,32 @@ impl Command {
 
 /// Cheap steps first: a slip in formatting should not cost half an hour.
 const COMMANDS: &[Command] = &[
-    Command::new("ci", "all steps marked *, and a table of how they went", ci).by_hand(),
+    Command::new("ci", "all steps marked *, and a table of the results", ci).by_hand(),
     Command::new("test", "the README's test command", suites::test).by_hand().with_args(),
-    Command::new("readme", "README.md tells what CI runs", lint::readme),
-    Command::new("links", "links between pages lead somewhere", lint::links),
+    Command::new("readme", "whether README.md shows the test command that CI runs", lint::readme),
+    Command::new("links", "whether the links between pages lead to files", lint::links),
     Command::new(
         "verification",
-        "every rule and kind of fault has its tests; --bless writes the pages of breaks and interleavings",
+        "whether each rule and kind of fault has its tests; --bless writes the generated pages",
         verification::run,
     )
     .with_args(),
-    Command::new("layers", "which module may name which, and no circles", layers::run),
+    Command::new("layers", "whether modules keep the boundaries, without circles of imports", layers::run),
     Command::new("fmt", "formatting (check only)", lint::fmt),
-    Command::new("spelling", "spelling, if typos is installed", lint::spelling),
+    Command::new("spelling", "spelling, by typos", lint::spelling),
     Command::new("deps", "dependency and feature hygiene", deps::run),
     Command::new("deny", "licences and sources of the dependencies; `advisories` asks the database", deny::run)
         .with_args(),
     Command::new("clippy", "clippy, warnings are errors", lint::clippy),
     Command::new("docs", "documentation, also as docs.rs builds it: no broken link, no false label", docs::run),
-    Command::new("api", "the public API is the recorded one; --bless records", api::run).with_args(),
+    Command::new("api", "whether the public API is the recorded one; --bless records it", api::run).with_args(),
     Command::new("table", "every method of other locks has its row in docs/API-TABLE.md", table::run),
     Command::new("semver", "the public API breaks nobody since the last release", semver::run),
     Command::new("features", "every combination of features", features::run),
-    Command::new("nostd", "no std, no compare-and-swap", nostd::run),
+    Command::new("nostd", "builds without std, and for a chip without compare-and-swap", nostd::run),
     Command::new("firmware", "the images for microcontrollers, under QEMU", firmware::run).with_args(),
-    Command::new("embassy-std", "embassy's executor and clock for hosts", suites::embassy_std).with_args(),
-    Command::new("diagnostics", "all tests, with locks that know who holds them", suites::diagnostics).with_args(),
+    Command::new("embassy-std", "the locks on embassy's executor and clock for hosts", suites::embassy_std).with_args(),
+    Command::new("diagnostics", "all tests, with locks that report their holders", suites::diagnostics).with_args(),
     Command::new("examples", "each example prints what the pages show", examples::run),
     Command::new("msrv", "the declared minimum Rust version", lint::msrv),
     Command::new("oldest", "the oldest dependencies that the manifests allow, and the newest", oldest::run),
@@ -101,17 +101,23 @@ const COMMANDS: &[Command] = &[
     Command::new("shuttle", "random schedules of large programs", shuttle::run).with_args(),
     Command::new("sanitize-quick", "the core's own tests under AddressSanitizer", sanitize::quick),
     Command::new("mutants-quick", "a few planted faults, and the core's own tests that must fall", mutants::quick),
-    Command::new("tokio-tests", "tokio's own tests of its locks, on ours", tokio_tests::run),
+    Command::new("tokio-tests", "tokio's own tests of its locks, compiled against these", tokio_tests::run),
     Command::new("gate", "instruction counts against the recorded ones; --record records", bench::gate).with_args(),
-    Command::new("bench", "what the locks cost beside others, into docs/BENCHMARKS.md", bench::run)
-        .by_hand()
-        .with_args(),
-    Command::new("coverage", "lines of the core that no test runs, and no reason is given for", coverage::run)
-        .by_hand(),
-    Command::new("verify", "the long forms of all checks, and a table of how they went", verify::run).by_hand(),
-    Command::new("sanitize", "the tests under AddressSanitizer and ThreadSanitizer, or the one named", sanitize::run)
-        .by_hand()
-        .with_args(),
+    Command::new("bench", "the locks beside their peers, into docs/BENCHMARKS.md", bench::run).by_hand().with_args(),
+    Command::new(
+        "coverage",
+        "lines of the core that no test runs, and that xtask/coverage.toml does not explain",
+        coverage::run,
+    )
+    .by_hand(),
+    Command::new("verify", "the long forms of all checks, and a table of the results", verify::run).by_hand(),
+    Command::new(
+        "sanitize",
+        "the tests under AddressSanitizer and ThreadSanitizer, or under the named one",
+        sanitize::run,
+    )
+    .by_hand()
+    .with_args(),
     Command::new("model", "all sequences of operations, longer than in the tests", suites::model).by_hand(),
     Command::new("mutants", "planted faults, and the tests that must fall", mutants::run).by_hand().with_args(),
     Command::new("fuzz", "odd sequences against the reference model; SECONDS for each target", fuzz::run)
@@ -147,7 +153,7 @@ fn dispatch(name: &str, args: &[String]) -> Result<Outcome> {
     };
     if !command.takes_args && !args.is_empty() {
         return Err(Failure::new(
-            &format!("it takes no arguments, but was given `{}`", args.join(" ")),
+            &format!("the command takes no arguments, but was given `{}`", args.join(" ")),
             &format!("run `cargo xtask {name}`"),
         ));
     }
@@ -160,7 +166,7 @@ fn usage() -> String {
         let mark = if command.in_ci { '*' } else { ' ' };
         let args = if command.takes_args { " [ARGS]" } else { "" };
         let call = format!("{}{args}", command.name);
-        let _ = write!(text, "\n {mark} {call:<16} {}", command.help);
+        let _ = write!(text, "\n {mark} {call:<19} {}", command.help);
     }
     text
 }
@@ -196,7 +202,7 @@ fn run_steps(cx: &Context, steps: impl Iterator<Item = Step>) -> Result<Outcome>
     }
     Err(Failure::new(
         &format!("{} of {} steps failed: {}", failed.len(), rows.len(), failed.join(", ")),
-        "each one's message stands above; `cargo xtask STEP` runs one alone",
+        "the message of each step stands above; `cargo xtask STEP` runs one step",
     ))
 }
 
@@ -233,7 +239,7 @@ mod tests {
         let text = table(&[
             ("fmt".to_owned(), Ok(Outcome::Passed), second),
             ("msrv".to_owned(), Ok(Outcome::Skipped("no toolchain".into())), second),
-            ("docs".to_owned(), Err(Failure::new("a broken link", "mend it")), second),
+            ("docs".to_owned(), Err(Failure::new("a broken link", "fix it")), second),
         ]);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[1], "fmt          pass          1.0");

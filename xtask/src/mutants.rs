@@ -23,7 +23,7 @@ pub(crate) fn run(cx: &Context, args: &[String]) -> Result<Outcome> {
     let (what, only) = match ours {
         [what] => (what, None),
         [what, only, pattern] if only == "--only" => (what, Some(pattern.as_str())),
-        _ => return Err(Failure::new(&format!("it can't read `{}`", args.join(" ")), USAGE)),
+        _ => return Err(Failure::new(&format!("the command can't read `{}`", args.join(" ")), USAGE)),
     };
     match what.as_str() {
         "orderings" => orderings::run(cx, only),

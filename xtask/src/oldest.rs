@@ -38,9 +38,9 @@ pub(crate) fn run(cx: &Context, _args: &[String]) -> Result<Outcome> {
     cmd!(sh, "rustup run nightly cargo update -Zdirect-minimal-versions")
         .run()
         .or_tell("raise the lower bound in Cargo.toml to the one that cargo names")?;
-    check(cx, "raise the lower bound in Cargo.toml, or do without what the old version has not")?;
+    check(cx, "raise the lower bound in Cargo.toml, or do without what the old version lacks")?;
     cmd!(sh, "cargo update --quiet").run().or_tell("check that the registry can be reached")?;
-    check(cx, "adapt to the new version; if it allows no old one any more, raise the lower bound in Cargo.toml")?;
+    check(cx, "adapt to the new version; if it no longer allows an old one, raise the lower bound in Cargo.toml")?;
     let manifest = sh.read_file("Cargo.toml").or_tell(HERE)?;
     for (name, versions) in LINES {
         let chosen = versions.iter().try_fold(manifest.clone(), |text, (dependency, version)| {
@@ -78,7 +78,7 @@ fn write_copy(cx: &Context) -> Result<PathBuf> {
     sh.remove_path(&crates).or_tell(HERE)?;
     let root = read(&cx.root.join("Cargo.toml"))?;
     let root = with_members(&root).ok_or_else(|| {
-        Failure::new("Cargo.toml has no line that begins with `members`", "mend it, or xtask/src/oldest.rs")
+        Failure::new("Cargo.toml has no line that begins with `members`", "fix it, or xtask/src/oldest.rs")
     })?;
     sh.write_file(copy.join("Cargo.toml"), root).or_tell(HERE)?;
     for package in published(cx) {

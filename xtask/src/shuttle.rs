@@ -17,10 +17,10 @@ const ITERATIONS: u32 = 1500;
 pub(crate) fn run(cx: &Context, args: &[String]) -> Result<Outcome> {
     let iterations = match args {
         [] => ITERATIONS,
-        [number] => number.parse().or_tell("it takes a number of schedules: `cargo xtask shuttle 10000`")?,
+        [number] => number.parse().or_tell("the command takes a number of schedules: `cargo xtask shuttle 10000`")?,
         _ => {
             return Err(Failure::new(
-                &format!("it can't read `{}`", args.join(" ")),
+                &format!("the command can't read `{}`", args.join(" ")),
                 "cargo xtask shuttle [ITERATIONS]",
             ));
         }

@@ -190,7 +190,7 @@ fn published_tokio(metadata: &Value) -> Result<&Value> {
         [tokio] => Ok(tokio),
         _ => Err(Failure::new(
             &format!("the workspace depends on {} versions of tokio", found.len()),
-            "`cargo tree -i tokio` shows who needs which; agree on one",
+            "`cargo tree -i tokio` shows which crate needs which version; agree on one",
         )),
     }
 }

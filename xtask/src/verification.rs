@@ -41,7 +41,7 @@ pub(crate) fn run(cx: &Context, args: &[String]) -> Result<Outcome> {
     let bless = match args {
         [] => false,
         [flag] if flag == "--bless" => true,
-        _ => return Err(Failure::new("it takes `--bless`, or nothing", "run `cargo xtask verification`")),
+        _ => return Err(Failure::new("the command takes `--bless`, or nothing", "run `cargo xtask verification`")),
     };
     let read = |file: &str| cx.sh.read_file(cx.root.join(file)).or_tell("the file belongs in the repository");
     let (mut tests, mut models) = (BTreeSet::new(), BTreeSet::new());

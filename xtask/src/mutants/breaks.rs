@@ -92,7 +92,7 @@ impl Record {
     }
 
     fn parse(text: &str) -> Result<Self> {
-        toml::from_str(text).or_tell(&format!("mend {FILE}"))
+        toml::from_str(text).or_tell(&format!("fix {FILE}"))
     }
 
     pub(super) fn explains_ordering(&self, file: &str, text: &str, to: &str) -> Option<&Explained> {
@@ -127,7 +127,7 @@ impl Break {
             return Err(Failure::new(
                 &format!("{}: its snippet stands {found} times in {}", self.name, self.file),
                 &format!(
-                    "the code has moved on: mend `old` and `new` in {FILE}, so that they are the same fault again"
+                    "the code has moved on: correct `old` and `new` in {FILE}, so that they are the same fault again"
                 ),
             ));
         }

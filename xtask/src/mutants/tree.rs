@@ -105,7 +105,7 @@ impl<'a> Tree<'a> {
     pub(super) fn with<T>(&self, file: &str, text: &str, f: impl FnOnce() -> Result<T>) -> Result<T> {
         let original = self.read(file)?;
         let path = self.root.join(file);
-        let remedy = "check the rights and the room in cargo's target folder";
+        let remedy = "check the permissions and the space of cargo's target folder";
         fs::write(&path, text).or_tell(remedy)?;
         let result = f();
         fs::write(&path, original).or_tell(remedy)?;
@@ -160,7 +160,7 @@ impl<'a> Tree<'a> {
         match (programs.next(), programs.next()) {
             (Some(program), None) => Ok(Ok(Program { program, folder: self.folder(suite) })),
             _ => Err(Failure::new(
-                &format!("cargo built not one test program for {suite:?}"),
+                &format!("cargo built no test program for {suite:?}"),
                 "if it was renamed, rename it in xtask/breaks.toml too",
             )),
         }
@@ -201,7 +201,7 @@ impl Program {
             return Ok(Verdict::NoTest);
         }
         let log = self.program.with_extension("mutants-log");
-        let open = || File::create(&log).or_tell("check the rights and the room in cargo's target folder");
+        let open = || File::create(&log).or_tell("check the permissions and the space of cargo's target folder");
         let mut command = self.command();
         command.arg(filter).stdin(Stdio::null()).stdout(open()?).stderr(Stdio::null());
         if exact {
@@ -233,8 +233,8 @@ impl Program {
 
 /// Copies a file, unless it is the same already: cargo looks at its time.
 fn copy(from: &Path, to: &Path) -> Result<()> {
-    let remedy = "check the rights and the room in cargo's target folder";
-    let text = fs::read(from).or_tell("check the rights in the checkout")?;
+    let remedy = "check the permissions and the space of cargo's target folder";
+    let text = fs::read(from).or_tell("check the permissions in the checkout")?;
     if fs::read(to).is_ok_and(|old| old == text) {
         return Ok(());
     }

@@ -41,7 +41,7 @@ enum Pair {
 
 impl Record {
     pub(super) fn parse(text: &str) -> Result<Self> {
-        toml::from_str(text).or_tell(&format!("mend {FILE}"))
+        toml::from_str(text).or_tell(&format!("fix {FILE}"))
     }
 
     /// What is wrong with the record, beside the models that there are.
