@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 use xshell::cmd;
 
 use crate::context::{Context, Failure, OrElse as _, Outcome, Result};
+use crate::context::{has_toolchain, is_published};
 use crate::doc_examples;
 use crate::features::{closure, declared};
-use crate::lint::{has_toolchain, is_published};
 
 /// Where docs.rs's pages are built; the step `api` finds the dependencies there.
 pub(crate) fn target_dir(cx: &Context) -> PathBuf {

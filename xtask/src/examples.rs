@@ -3,8 +3,8 @@
 use serde_json::Value;
 use xshell::cmd;
 
+use crate::context::is_published;
 use crate::context::{Context, Failure, OrElse as _, Outcome, Result};
-use crate::lint::is_published;
 
 pub(crate) fn run(cx: &Context, _args: &[String]) -> Result<Outcome> {
     let sh = &cx.sh;

@@ -8,7 +8,8 @@ use std::path::Path;
 use xshell::{Shell, cmd};
 
 use crate::context::{Context, Failure, OrElse as _, Outcome, Result, run_tests};
-use crate::lint::{is_published, published_packages, relative_links};
+use crate::context::{is_published, published_packages};
+use crate::lint::relative_links;
 
 const HERE: &str = "check that files can be written in the folder for temporary files";
 

@@ -2,8 +2,8 @@
 
 use xshell::cmd;
 
+use crate::context::published_packages;
 use crate::context::{Context, Failure, OrElse as _, Outcome, Result};
-use crate::lint::published_packages;
 
 const CHANGELOG: &str = "CHANGELOG.md";
 

@@ -2,8 +2,8 @@
 
 use xshell::cmd;
 
+use crate::context::published_packages;
 use crate::context::{Context, OrElse as _, Outcome, Result};
-use crate::lint::published_packages;
 
 const VERSION: &str = "0.51.0";
 
