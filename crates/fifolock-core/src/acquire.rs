@@ -1,6 +1,6 @@
 //! The future of every lock operation.
 
-use crate::diagnostics::Place;
+use crate::call_site::CallSite;
 use crate::error::TryLockError;
 use crate::platform::Platform;
 use crate::queue::{Stage, Waiter, polled_after_ready};
@@ -22,7 +22,7 @@ pub trait Request: sealed::Operations {}
 impl<R: sealed::Operations> Request for R {}
 
 pub(crate) mod sealed {
-    use super::{Pin, Place, Platform, Waiter};
+    use super::{CallSite, Pin, Platform, Waiter};
     use crate::error::LockKind;
     use crate::rescue::Rescuing;
     use crate::wait;
@@ -59,20 +59,20 @@ pub(crate) mod sealed {
         fn give_up(&self, waiter: Pin<&Waiter>) {
             self.abandon(waiter);
         }
-        /// Wraps what the caller keeps, in the name of the call at `place`.
+        /// Wraps what the caller keeps, in the name of the call at `call_site`.
         ///
         /// # Safety
         ///
         /// The operation has ended without the lock, and not by [`abandon`](Self::abandon).
-        unsafe fn keep(self, place: Place) -> Self::Kept;
+        unsafe fn keep(self, call_site: CallSite) -> Self::Kept;
         /// What the caller keeps, and why.
         fn failed<E>(kept: Self::Kept, error: E) -> Self::Failed<E>;
-        /// Wraps what the caller owns, by the call at `place` that acquired it.
+        /// Wraps what the caller owns, by the call at `call_site` that acquired it.
         ///
         /// # Safety
         ///
         /// The caller has just been told that it owns what was requested, and has no other guard for it.
-        unsafe fn into_guard(self, place: Place) -> Self::Guard;
+        unsafe fn into_guard(self, call_site: CallSite) -> Self::Guard;
     }
 
     /// How a wait ends whose time is over.
@@ -93,7 +93,7 @@ pub(crate) mod sealed {
             type Failed<E> = E;
 
             #[inline(always)]
-            unsafe fn keep(self, _: Place) {}
+            unsafe fn keep(self, _: CallSite) {}
 
             #[inline(always)]
             fn failed<E>((): (), error: E) -> E {
@@ -137,13 +137,13 @@ impl<R: Request> Acquire<R> {
     #[inline(always)]
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub(crate) fn new(request: R) -> Self {
-        Self::at(Place::here(), request)
+        Self::at(CallSite::here(), request)
     }
 
-    /// An operation for whoever asked at `place`.
+    /// An operation for whoever asked at `call_site`.
     #[inline(always)]
-    pub(crate) fn at(place: Place, request: R) -> Self {
-        Self { request: Some(request), waiter: Waiter::new(place) }
+    pub(crate) fn at(call_site: CallSite, request: R) -> Self {
+        Self { request: Some(request), waiter: Waiter::new(call_site) }
     }
 
     #[inline(always)]
@@ -168,7 +168,7 @@ impl<R: Request> Acquire<R> {
         let this = self.project();
         match this.request.take() {
             // SAFETY: the caller owns it, as it promises.
-            Some(request) => unsafe { request.into_guard(this.waiter.place()) },
+            Some(request) => unsafe { request.into_guard(this.waiter.call_site()) },
             // SAFETY: it owns it through the request, which is there until it ends, in a guard by this or in an error.
             None => unsafe { unreachable_unchecked() },
         }
@@ -208,7 +208,7 @@ impl<R: Request> Acquire<R> {
         let this = self.project();
         match this.request.take() {
             // SAFETY: as the caller promises.
-            Some(request) => unsafe { request.keep(this.waiter.place()) },
+            Some(request) => unsafe { request.keep(this.waiter.call_site()) },
             None => polled_after_ready(),
         }
     }
@@ -248,10 +248,10 @@ impl<R: Request> fmt::Debug for Acquire<R> {
 #[inline(always)]
 #[cfg_attr(feature = "diagnostics", track_caller)]
 pub(crate) fn try_now<R: sealed::Operations>(request: R) -> Result<R::Guard, TryLockError> {
-    let place = Place::here();
-    if wait::try_acquire(request.lock(), place) {
+    let call_site = CallSite::here();
+    if wait::try_acquire(request.lock(), call_site) {
         // SAFETY: `try_acquire` said that the caller owns it.
-        Ok(unsafe { request.into_guard(place) })
+        Ok(unsafe { request.into_guard(call_site) })
     } else {
         Err(TryLockError(()))
     }

@@ -3,7 +3,7 @@
 extern crate std;
 
 use crate::acquire::{Acquire, Request};
-use crate::diagnostics::Place;
+use crate::call_site::CallSite;
 use crate::platform::Platform;
 use crate::wait;
 use alloc::sync::Arc;
@@ -36,12 +36,12 @@ std::thread_local! {
 #[track_caller]
 pub(crate) fn acquire<R: Request>(request: R) -> R::Guard {
     R::Platform::before_blocking();
-    let place = Place::here();
-    if wait::try_acquire(request.lock(), place) {
+    let call_site = CallSite::here();
+    if wait::try_acquire(request.lock(), call_site) {
         // SAFETY: `try_acquire` said that the caller owns it.
-        return unsafe { request.into_guard(place) };
+        return unsafe { request.into_guard(call_site) };
     }
-    drive(Acquire::at(place, request), Acquire::poll_now, |_| thread::park())
+    drive(Acquire::at(call_site, request), Acquire::poll_now, |_| thread::park())
 }
 
 /// Polls a future until it is ready. `park` parks the thread in between, until it is unparked or it is time for a poll.

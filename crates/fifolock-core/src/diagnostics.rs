@@ -42,7 +42,7 @@ mod imp;
 #[cfg(feature = "diagnostics")]
 mod report;
 
-pub(crate) use imp::{Holders, HoldersMut, Leaving, Place, Recorded, Slot, SlotMut};
+pub(crate) use imp::{Holders, HoldersMut, Leaving, Recorded, Slot, SlotMut};
 #[cfg(feature = "diagnostics")]
 pub use report::{Holder, LockReport, Waiting};
 

@@ -128,9 +128,10 @@ pub use owned::{
 
 use crate::acquire::Acquire;
 use crate::acquire::sealed::{Ends, Operations, keeps_nothing};
+use crate::algorithm::Acquisition;
+use crate::call_site::CallSite;
 #[cfg(feature = "diagnostics")]
 use crate::diagnostics::LockReport;
-use crate::diagnostics::Place;
 use crate::error::{LockKind, TimeoutError, TryLockError};
 use crate::permit::{Permit, Release};
 use crate::platform::{Platform, Timer};
@@ -139,7 +140,6 @@ use crate::run::{Wait, run};
 use crate::sync_shim::const_fn;
 use crate::timeout::{Deadline, Timeout};
 use crate::until::Until;
-use crate::wait::Acquisition;
 use core::cell::UnsafeCell;
 use core::fmt;
 use core::future::Future;
@@ -243,8 +243,8 @@ pub struct Locking<L>(pub(crate) L);
 
 impl<L: MutexHandle> Release for Locking<L> {
     #[inline(always)]
-    fn release(&self, place: Place) {
-        self.0.raw().release(place);
+    fn release(&self, call_site: CallSite) {
+        self.0.raw().release(call_site);
     }
 }
 
@@ -266,9 +266,9 @@ impl<L: MutexHandle> Operations for Locking<L> {
     }
 
     #[inline(always)]
-    unsafe fn into_guard(self, place: Place) -> L::Guard {
+    unsafe fn into_guard(self, call_site: CallSite) -> L::Guard {
         // SAFETY: the caller owns it and has no other guard.
-        L::guard(unsafe { Permit::new(self, place) })
+        L::guard(unsafe { Permit::new(self, call_site) })
     }
 }
 

@@ -1,6 +1,6 @@
 //! What every guard is made of: the duty to release, and a pointer to the data.
 
-use crate::diagnostics::Place;
+use crate::call_site::CallSite;
 use core::marker::PhantomData;
 use core::mem::ManuallyDrop;
 use core::ptr::{self, NonNull};
@@ -8,8 +8,8 @@ use core::ptr::{self, NonNull};
 /// A way of holding a lock, and how it ends.
 #[allow(unnameable_types, unreachable_pub, reason = "sealed")]
 pub trait Release {
-    /// Gives up what is held, by a call at `place`. Only for a holder, once.
-    fn release(&self, place: Place);
+    /// Gives up what is held, by a call at `call_site`. Only for a holder, once.
+    fn release(&self, call_site: CallSite);
 }
 
 /// Something is held: it is released when this is dropped, exactly once.
@@ -20,7 +20,7 @@ pub trait Release {
 pub struct Permit<H: Release> {
     held: H,
     /// The call that made its holder one.
-    place: Place,
+    call_site: CallSite,
 }
 
 impl<H: Release> Permit<H> {
@@ -28,8 +28,8 @@ impl<H: Release> Permit<H> {
     ///
     /// The caller holds what `held` says, and has no other permit for it.
     #[inline(always)]
-    pub(crate) unsafe fn new(held: H, place: Place) -> Self {
-        Self { held, place }
+    pub(crate) unsafe fn new(held: H, call_site: CallSite) -> Self {
+        Self { held, call_site }
     }
 
     #[inline(always)]
@@ -39,18 +39,18 @@ impl<H: Release> Permit<H> {
 
     /// Takes the duty to release over, and the place that goes with it.
     #[inline(always)]
-    pub(crate) fn into_held(self) -> (H, Place) {
+    pub(crate) fn into_held(self) -> (H, CallSite) {
         let this = ManuallyDrop::new(self);
         // SAFETY: moved out of a value that is neither used nor dropped again.
         let held = unsafe { ptr::read(&raw const this.held) };
-        (held, this.place)
+        (held, this.call_site)
     }
 }
 
 impl<H: Release> Drop for Permit<H> {
     #[inline(always)]
     fn drop(&mut self) {
-        self.held.release(self.place);
+        self.held.release(self.call_site);
     }
 }
 
@@ -127,3 +127,27 @@ impl<U: ?Sized> ReadPtr<U> {
         self.0.as_ptr()
     }
 }
+
+/// A guard prints as what it guards.
+macro_rules! transparent_fmt {
+    ([$($param:ident),+] $guard:ty => $target:ident) => {
+        impl<$($param: ?Sized,)+ P: Platform> fmt::Debug for $guard
+        where
+            $target: fmt::Debug,
+        {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                (**self).fmt(f)
+            }
+        }
+
+        impl<$($param: ?Sized,)+ P: Platform> fmt::Display for $guard
+        where
+            $target: fmt::Display,
+        {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                (**self).fmt(f)
+            }
+        }
+    };
+}
+pub(crate) use transparent_fmt;

@@ -47,7 +47,7 @@ pub use waiter::{Kind, Node, Waiter};
 use waiter::{GRANTED, Links, Numbers, Role, Slot};
 
 #[cfg(feature = "diagnostics")]
-use crate::diagnostics::Place;
+use crate::call_site::CallSite;
 use crate::sync_shim::Ordering;
 use core::pin::Pin;
 use core::ptr::{self, NonNull};
@@ -486,7 +486,7 @@ pub(crate) unsafe fn replace_waker(waiter: Pin<&Waiter>, waker: Waker) -> Waker 
 #[cfg(feature = "diagnostics")]
 impl Ring {
     /// What the waiters wait for and where they asked, from the head on. In one section, as every use of a ring.
-    fn places(&self) -> impl Iterator<Item = (Kind, Place)> {
+    fn places(&self) -> impl Iterator<Item = (Kind, CallSite)> {
         core::iter::successors(self.head(), move |node| {
             // SAFETY: I1, I2: linked, and the section goes on.
             let next = unsafe { node.waiter() }.links().next;
@@ -498,7 +498,7 @@ impl Ring {
             // SAFETY: as above.
             let kind = unsafe { node.kind() };
             // SAFETY: as above.
-            (kind, unsafe { node.place() })
+            (kind, unsafe { node.call_site() })
         })
     }
 }
@@ -506,7 +506,7 @@ impl Ring {
 #[cfg(feature = "diagnostics")]
 impl WaitQueue {
     /// Those who wait, first come first.
-    pub(crate) fn places(&self) -> impl Iterator<Item = (Kind, Place)> {
+    pub(crate) fn places(&self) -> impl Iterator<Item = (Kind, CallSite)> {
         self.0.places()
     }
 }
@@ -514,7 +514,7 @@ impl WaitQueue {
 #[cfg(feature = "diagnostics")]
 impl GrantedSet {
     /// The granted.
-    pub(crate) fn places(&self) -> impl Iterator<Item = (Kind, Place)> {
+    pub(crate) fn places(&self) -> impl Iterator<Item = (Kind, CallSite)> {
         self.0.places()
     }
 }
@@ -525,12 +525,12 @@ impl GrantedSet {
 ///
 /// In a section, which found the waiter as the granted one: it has not claimed, so it is alive (I1).
 #[cfg(feature = "diagnostics")]
-pub(crate) unsafe fn place_of(granted: NonNull<Waiter>) -> (Kind, Place) {
+pub(crate) unsafe fn place_of(granted: NonNull<Waiter>) -> (Kind, CallSite) {
     let node = Node(granted);
     // SAFETY: alive, as the caller promises.
     let kind = unsafe { node.kind() };
     // SAFETY: as above.
-    (kind, unsafe { node.place() })
+    (kind, unsafe { node.call_site() })
 }
 
 /// A future was polled after it had returned `Ready`.

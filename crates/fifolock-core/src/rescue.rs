@@ -31,8 +31,8 @@
 //! | `state/rwlock/rescue.rs` | which theft helps, and what it counts |
 //! | `mutex/raw.rs`, `rwlock/raw/rescue.rs` | the theft |
 
+use crate::algorithm::{Acquisition, Step};
 use crate::queue::Waiter;
-use crate::wait::{Acquisition, Step};
 use core::pin::Pin;
 use core::task::Waker;
 

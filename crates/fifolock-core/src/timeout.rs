@@ -2,7 +2,7 @@
 
 use crate::acquire::sealed::Ends;
 use crate::acquire::{Acquire, Request};
-use crate::diagnostics::Place;
+use crate::call_site::CallSite;
 use crate::error::{Limit, LockKind, TimeoutError};
 use crate::platform::{Platform, Timer};
 use crate::queue::{Stage, Waiter};
@@ -31,8 +31,8 @@ pin_project! {
 
 impl<R: Request, M: Limited> Timed<R, M> {
     #[inline(always)]
-    fn at(place: Place, request: R, limit: M) -> Self {
-        Self { acquire: Acquire::at(place, request), limit, sleep: None }
+    fn at(call_site: CallSite, request: R, limit: M) -> Self {
+        Self { acquire: Acquire::at(call_site, request), limit, sleep: None }
     }
 }
 
@@ -68,8 +68,8 @@ struct EndsApart<R: Request, M: Limited>(ManuallyDrop<Timed<R, M>>);
 
 impl<R: Request, M: Limited> EndsApart<R, M> {
     #[inline(always)]
-    fn new(place: Place, request: R, limit: M) -> Self {
-        Self(ManuallyDrop::new(Timed::at(place, request, limit)))
+    fn new(call_site: CallSite, request: R, limit: M) -> Self {
+        Self(ManuallyDrop::new(Timed::at(call_site, request, limit)))
     }
 
     #[inline(always)]
@@ -151,7 +151,7 @@ where
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub(crate) fn new(request: R, timeout: Duration<R>) -> Self {
-        Self { timed: EndsApart::new(Place::here(), request, Within(timeout)) }
+        Self { timed: EndsApart::new(CallSite::here(), request, Within(timeout)) }
     }
 }
 
@@ -163,7 +163,7 @@ where
     #[inline]
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub(crate) fn new(request: R, deadline: Instant<R>) -> Self {
-        Self { timed: EndsApart::new(Place::here(), request, Until(deadline)) }
+        Self { timed: EndsApart::new(CallSite::here(), request, Until(deadline)) }
     }
 }
 
@@ -351,7 +351,7 @@ fn poll_lock<A: Ends, P: Platform, M: Limited>(
         }
         ready!(P::poll_proceed(cx));
         if M::MAY_HAVE_PASSED {
-            if wait::try_acquire(lock, waiter.place()) {
+            if wait::try_acquire(lock, waiter.call_site()) {
                 waiter.set_done();
                 return Poll::Ready(Outcome::Owner);
             }
@@ -475,7 +475,7 @@ mod thread {
     #[track_caller]
     pub(crate) fn block_on<R: Request>(request: R, timeout: Duration) -> Result<R::Guard, R::Failed<TimeoutError>> {
         R::Platform::before_blocking();
-        let timed = Timed::at(Place::here(), request, WithinThread(timeout));
+        let timed = Timed::at(CallSite::here(), request, WithinThread(timeout));
         crate::blocking::drive(timed, Future::poll, |timed| match &timed.sleep {
             Some(end) => std::thread::park_timeout(end.0.saturating_duration_since(Instant::now())),
             None => std::thread::park(),

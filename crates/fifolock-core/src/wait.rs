@@ -8,7 +8,8 @@
 //!
 //! The way back, from granted to waiting, is [the rescue](crate::rescue).
 
-use crate::diagnostics::Place;
+use crate::algorithm::{Acquisition, Step, TooMany};
+use crate::call_site::CallSite;
 use crate::platform::Platform;
 use crate::queue::{Stage, Waiter, polled_after_ready, replace_waker};
 use crate::raw::Refusal;
@@ -18,69 +19,16 @@ use core::mem;
 use core::pin::{Pin, pin};
 use core::task::{Context, Poll, Waker};
 
-/// A way to acquire a lock: a mutex, or one side of a read-write lock.
-///
-/// The functions without `self` run inside a section, and only move things around; foreign code is called by the
-/// functions of this module, outside.
-pub trait Acquisition: Copy {
-    /// Whether the lock's word can be looked at and changed without a section. If not, the shortcuts below do nothing, and
-    /// the code that would try them is left out.
-    const SHORTCUTS: bool;
-    /// Whether [`try_fast`](Self::try_fast) ever succeeds: by a shortcut, or by a section that is cheaper than the others.
-    const FAST: bool = Self::SHORTCUTS;
-    /// What a section works on.
-    type Section<'s>;
-    /// What a section took out of the waiters that it granted, to be woken.
-    type Wakers: Default;
-
-    /// Runs a section. Whom it grants is to be woken after it, by [`wake_all`](Self::wake_all). A raw lock may refuse the
-    /// section: with a panic, if no waiter and no cursor of the caller ends with the call.
-    fn section<T>(self, refusal: Refusal, f: impl FnOnce(&mut Self::Section<'_>) -> T) -> T;
-    /// Wakes whom a section granted, all before it returns or unwinds.
-    fn wake_all(self, wakers: &mut Self::Wakers);
-    /// Acquires, if the word alone allows it.
-    fn try_fast(self) -> bool;
-    /// Whether it can be acquired, by the look of the word; `true` where only a section can tell.
-    fn may_enter(self) -> bool;
-    /// Claims a grant without a section, if that can be done.
-    fn claim_fast(self, waiter: Pin<&Waiter>) -> bool;
-    /// Gives up what was acquired by a call at `place`. Only for its owner.
-    fn release(self, place: Place);
-
-    /// Acquires, if the policy lets a newcomer in, who asks at `place`.
-    fn enter(section: &mut Self::Section<'_>, place: Place) -> bool;
-    /// Whether a newcomer must queue.
-    fn has_to_wait(section: &Self::Section<'_>) -> bool;
-    /// A newcomer enters, or a queued waiter claims, if that can be.
-    fn own(section: &mut Self::Section<'_>, waiter: Pin<&Waiter>, queued: bool) -> bool;
-    /// Queues a newcomer that has to wait, or gives the waker back: there are too many.
-    ///
-    /// # Safety
-    ///
-    /// As [`WaitQueue::push`](crate::queue::WaitQueue::push).
-    unsafe fn enqueue(section: &mut Self::Section<'_>, waiter: Pin<&Waiter>, waker: Waker) -> Result<(), TooMany>;
-    /// Whether a queued waiter was granted what it waits for.
-    fn is_granted(section: &Self::Section<'_>, waiter: Pin<&Waiter>) -> bool;
-    /// The grant becomes the property of the waiter's guard.
-    fn claim(section: &mut Self::Section<'_>, waiter: Pin<&Waiter>);
-    /// A waiter leaves ungranted: it is taken out, and whom it blocked is granted. Returns its waker.
-    fn leave(section: &mut Self::Section<'_>, waiter: Pin<&Waiter>, wakers: &mut Self::Wakers) -> Waker;
-}
-
-/// The waker of a newcomer for whom there is no number left.
-#[derive(Debug)]
-pub struct TooMany(pub(crate) QueueFull, pub(crate) Waker);
-
 /// One attempt. `true`: the caller owns it.
 #[inline(always)]
-pub(crate) fn try_acquire<A: Acquisition>(lock: A, place: Place) -> bool {
-    lock.try_fast() || try_slow(lock, place)
+pub(crate) fn try_acquire<A: Acquisition>(lock: A, call_site: CallSite) -> bool {
+    lock.try_fast() || try_slow(lock, call_site)
 }
 
 /// The shortcut fails also while a section runs, which says nothing about the lock.
 #[inline]
-fn try_slow<A: Acquisition>(lock: A, place: Place) -> bool {
-    lock.may_enter() && lock.section(Refusal::Panics, move |section| A::enter(section, place))
+fn try_slow<A: Acquisition>(lock: A, call_site: CallSite) -> bool {
+    lock.may_enter() && lock.section(Refusal::Panics, move |section| A::enter(section, call_site))
 }
 
 /// Polls an operation. A caller that gets `Ready` owns what it waited for, and never uses the waiter again.
@@ -150,27 +98,10 @@ fn poll_first<A: Rescuing, const RESCUE: bool>(lock: A, waiter: Pin<&Waiter>, wa
 /// The caller has just become the owner. Should the foreign code panic that is still to run, it is the owner no more.
 fn now_owner<A: Acquisition>(lock: A, waiter: Pin<&Waiter>, foreign: impl FnOnce()) -> Poll<()> {
     waiter.set_done();
-    let owner = OnDrop(|| lock.release(waiter.place()));
+    let owner = OnDrop(|| lock.release(waiter.call_site()));
     foreign();
     mem::forget(owner);
     Poll::Ready(())
-}
-
-/// What a section has done for a polled waiter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// The waiter has to wait.
-    Wait,
-    /// The waiter has to wait, and its task must be woken once more.
-    WakeAgain,
-    /// Nothing yet: a clone of the waker is needed.
-    NeedsWaker,
-    /// The waiter has to wait, and the scan goes on in another section.
-    ScanOn,
-    /// The waiter owns what it waited for.
-    Owner,
-    /// Nothing: there are too many waiters.
-    Full,
 }
 
 /// | before | after |
@@ -333,11 +264,11 @@ fn leave_queued<A: Acquisition>(lock: A, waiter: Pin<&Waiter>) {
     if A::SHORTCUTS {
         match stop_waiting(lock, waiter) {
             Some(waker) => drop(waker),
-            None => lock.release(waiter.place()),
+            None => lock.release(waiter.call_site()),
         }
     // Where flash is dear, one copy has to do for all.
     } else if claim_or_leave(lock, waiter) {
-        lock.release(waiter.place());
+        lock.release(waiter.call_site());
     }
 }
 

@@ -160,6 +160,13 @@ impl Visit<'_> for Source {
         }
     }
 
+    /// The compiler's own names, as `diagnostic::on_unimplemented`, are no crate's.
+    fn visit_attribute(&mut self, attribute: &Attribute) {
+        if attribute.path().segments.first().is_none_or(|first| first.ident != "diagnostic") {
+            visit::visit_attribute(self, attribute);
+        }
+    }
+
     fn visit_path(&mut self, path: &Path) {
         let segments: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
         if segments.len() > 1 {

@@ -1,18 +1,7 @@
 //! Without the feature: nothing is kept, and nothing costs anything.
 
+use crate::call_site::CallSite;
 use crate::queue::Kind;
-
-/// Where a lock was asked for.
-#[derive(Clone, Copy, Debug)]
-#[allow(unnameable_types, unreachable_pub, reason = "in the signature of a sealed trait")]
-pub struct Place;
-
-impl Place {
-    #[inline(always)]
-    pub(crate) fn here() -> Self {
-        Self
-    }
-}
 
 /// The raw lock that the algorithms work on.
 pub(crate) type Recorded<R> = R;
@@ -30,12 +19,12 @@ impl Slot {
     }
 
     #[inline(always)]
-    pub(crate) fn entered(&mut self, entered: bool, _: Place) -> bool {
+    pub(crate) fn entered(&mut self, entered: bool, _: CallSite) -> bool {
         entered
     }
 
     #[inline(always)]
-    pub(crate) fn enter(&mut self, _: Place) {}
+    pub(crate) fn enter(&mut self, _: CallSite) {}
 
     #[inline(always)]
     pub(crate) fn leave(&mut self) {}
@@ -57,7 +46,7 @@ impl Holders {
     }
 
     #[inline(always)]
-    pub(crate) fn entered(&mut self, entered: bool, _: Kind, _: Place) -> bool {
+    pub(crate) fn entered(&mut self, entered: bool, _: Kind, _: CallSite) -> bool {
         entered
     }
 
@@ -65,10 +54,10 @@ impl Holders {
     pub(crate) fn granted(&mut self, _: Kind) {}
 
     #[inline(always)]
-    pub(crate) fn claimed(&mut self, _: Kind, _: Place) {}
+    pub(crate) fn claimed(&mut self, _: Kind, _: CallSite) {}
 
     #[inline(always)]
-    pub(crate) fn robbed(&mut self, _: Kind, _: Place) {}
+    pub(crate) fn robbed(&mut self, _: Kind, _: CallSite) {}
 
     #[inline(always)]
     pub(crate) fn left(&mut self, _: Kind) {}
@@ -85,12 +74,12 @@ pub(crate) struct Leaving;
 
 impl Leaving {
     #[inline(always)]
-    pub(crate) fn of(_: Kind, _: Place) -> Self {
+    pub(crate) fn of(_: Kind, _: CallSite) -> Self {
         Self
     }
 
     #[inline(always)]
-    pub(crate) fn changed(_: Kind, _: Kind, _: Place) -> Self {
+    pub(crate) fn changed(_: Kind, _: Kind, _: CallSite) -> Self {
         Self
     }
 }

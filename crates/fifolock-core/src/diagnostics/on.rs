@@ -1,34 +1,9 @@
 //! With the feature: what a lock keeps of its owners, and the raw lock that lets it.
 
 use super::CALL_SITES;
+use crate::call_site::CallSite;
 use crate::queue::Kind;
 use crate::raw::{RawLock, Refusal, Word};
-use core::panic::Location;
-use core::ptr;
-
-/// Where a lock was asked for.
-#[derive(Clone, Copy, Debug)]
-#[allow(unnameable_types, unreachable_pub, reason = "in the signature of a sealed trait")]
-pub struct Place(&'static Location<'static>);
-
-impl Place {
-    /// The caller's place; through functions that are `track_caller` themselves, that of theirs.
-    #[inline(always)]
-    #[track_caller]
-    pub(crate) fn here() -> Self {
-        Self(Location::caller())
-    }
-
-    pub(super) fn location(self) -> &'static Location<'static> {
-        self.0
-    }
-
-    /// One call can have several `Location`s: each instance of a generic function has its own.
-    fn is(self, other: Self) -> bool {
-        let (a, b) = (self.0, other.0);
-        ptr::eq(a, b) || (a.line(), a.column(), a.file()) == (b.line(), b.column(), b.file())
-    }
-}
 
 /// A raw lock without shortcuts: whoever becomes an owner, or ceases to be one, does so in a section, which records it.
 /// So no section ever finds an owner without a place, or the place of one that has gone.
@@ -60,7 +35,7 @@ unsafe impl<R: RawLock> RawLock for Recorded<R> {
 ///
 /// It is filled as long as there is an owner that has claimed what it owns.
 #[derive(Debug)]
-pub(crate) struct Slot(Option<Place>);
+pub(crate) struct Slot(Option<CallSite>);
 
 impl Slot {
     pub(crate) const EMPTY: Self = Self(None);
@@ -71,16 +46,16 @@ impl Slot {
     }
 
     /// Records a newcomer if it entered; returns whether it did.
-    pub(crate) fn entered(&mut self, entered: bool, place: Place) -> bool {
+    pub(crate) fn entered(&mut self, entered: bool, call_site: CallSite) -> bool {
         if entered {
-            self.enter(place);
+            self.enter(call_site);
         }
         entered
     }
 
-    pub(crate) fn enter(&mut self, place: Place) {
+    pub(crate) fn enter(&mut self, call_site: CallSite) {
         debug_assert!(self.0.is_none(), "the place of an owner that has gone was left behind");
-        self.0 = Some(place);
+        self.0 = Some(call_site);
     }
 
     pub(crate) fn leave(&mut self) {
@@ -88,7 +63,7 @@ impl Slot {
         self.0 = None;
     }
 
-    pub(super) fn place(&self) -> Option<Place> {
+    pub(super) fn call_site(&self) -> Option<CallSite> {
         self.0
     }
 }
@@ -113,10 +88,10 @@ impl Holders {
     }
 
     /// Records a newcomer if it entered; returns whether it did.
-    pub(crate) fn entered(&mut self, entered: bool, kind: Kind, place: Place) -> bool {
+    pub(crate) fn entered(&mut self, entered: bool, kind: Kind, call_site: CallSite) -> bool {
         if entered {
             self.granted(kind);
-            self.claimed(kind, place);
+            self.claimed(kind, call_site);
         }
         entered
     }
@@ -129,18 +104,18 @@ impl Holders {
     }
 
     /// Who was granted has claimed.
-    pub(crate) fn claimed(&mut self, kind: Kind, place: Place) {
+    pub(crate) fn claimed(&mut self, kind: Kind, call_site: CallSite) {
         match kind {
-            Kind::Read => self.readers.enter(place),
-            Kind::Upgradable => self.upgradable.enter(place),
-            Kind::Write | Kind::Upgrade => self.writer.enter(place),
+            Kind::Read => self.readers.enter(call_site),
+            Kind::Upgradable => self.upgradable.enter(call_site),
+            Kind::Write | Kind::Upgrade => self.writer.enter(call_site),
         }
     }
 
     /// A granted upgrade is robbed, and has its share again.
-    pub(crate) fn robbed(&mut self, kind: Kind, place: Place) {
+    pub(crate) fn robbed(&mut self, kind: Kind, call_site: CallSite) {
         if kind == Kind::Upgrade {
-            self.upgradable.enter(place);
+            self.upgradable.enter(call_site);
         }
     }
 
@@ -154,12 +129,12 @@ impl Holders {
     /// An owner ceases to be what it is.
     pub(crate) fn leave(&mut self, who: Leaving) {
         match who.from {
-            Kind::Read => self.readers.leave(who.place),
+            Kind::Read => self.readers.leave(who.call_site),
             Kind::Upgradable => self.upgradable.leave(),
             Kind::Write | Kind::Upgrade => self.writer.leave(),
         }
         if let Some(to) = who.to {
-            self.claimed(to, who.place);
+            self.claimed(to, who.call_site);
         }
     }
 }
@@ -170,28 +145,28 @@ pub(crate) type HoldersMut<'s> = &'s mut Holders;
 ///
 /// A site is never said to have more shares than it has. It may have more than is said: those from before it found room.
 #[derive(Debug)]
-pub(crate) struct Readers([Option<(Place, u32)>; CALL_SITES]);
+pub(crate) struct Readers([Option<(CallSite, u32)>; CALL_SITES]);
 
 impl Readers {
     const NOBODY: Self = Self([None; CALL_SITES]);
 
     /// No count wraps: together they are at most the number of readers that the lock allows.
-    fn enter(&mut self, place: Place) {
-        if let Some((_, shares)) = self.0.iter_mut().flatten().find(|(site, _)| site.is(place)) {
+    fn enter(&mut self, call_site: CallSite) {
+        if let Some((_, shares)) = self.0.iter_mut().flatten().find(|(site, _)| site.is(call_site)) {
             *shares += 1;
         } else if let Some(free) = self.0.iter_mut().find(|site| site.is_none()) {
-            *free = Some((place, 1));
+            *free = Some((call_site, 1));
         }
     }
 
-    fn leave(&mut self, place: Place) {
-        let slot = self.0.iter_mut().find(|slot| slot.is_some_and(|(site, _)| site.is(place)));
+    fn leave(&mut self, call_site: CallSite) {
+        let slot = self.0.iter_mut().find(|slot| slot.is_some_and(|(site, _)| site.is(call_site)));
         if let Some(slot) = slot {
             *slot = slot.and_then(|(site, shares)| (shares > 1).then(|| (site, shares - 1)));
         }
     }
 
-    pub(super) fn sites(&self) -> impl Iterator<Item = (Place, u32)> {
+    pub(super) fn sites(&self) -> impl Iterator<Item = (CallSite, u32)> {
         self.0.iter().flatten().copied()
     }
 }
@@ -201,15 +176,15 @@ impl Readers {
 pub(crate) struct Leaving {
     from: Kind,
     to: Option<Kind>,
-    place: Place,
+    call_site: CallSite,
 }
 
 impl Leaving {
-    pub(crate) fn of(kind: Kind, place: Place) -> Self {
-        Self { from: kind, to: None, place }
+    pub(crate) fn of(kind: Kind, call_site: CallSite) -> Self {
+        Self { from: kind, to: None, call_site }
     }
 
-    pub(crate) fn changed(from: Kind, to: Kind, place: Place) -> Self {
-        Self { from, to: Some(to), place }
+    pub(crate) fn changed(from: Kind, to: Kind, call_site: CallSite) -> Self {
+        Self { from, to: Some(to), call_site }
     }
 }

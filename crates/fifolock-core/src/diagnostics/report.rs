@@ -1,6 +1,7 @@
 //! What a lock says of its owners and its waiters.
 
-use super::{CALL_SITES, Holders, LISTED, Place, Slot};
+use super::{CALL_SITES, Holders, LISTED, Slot};
+use crate::call_site::CallSite;
 use crate::error::LockKind;
 use crate::queue::{self, GrantedSet, Kind, WaitQueue, Waiter};
 use crate::state::mutex::MutexState;
@@ -154,7 +155,7 @@ impl LockReport {
         };
         let granted = if state.is_held() { state.granted() } else { ptr::null_mut() };
         report.hold_alone(LockKind::Mutex, granted, holder);
-        report.wait(queue.places().map(|(_, place)| (LockKind::Mutex, place)));
+        report.wait(queue.places().map(|(_, call_site)| (LockKind::Mutex, call_site)));
         report
     }
 
@@ -181,21 +182,21 @@ impl LockReport {
             ],
         };
         report.hold_alone(LockKind::Write, state.granted, &holders.writer);
-        if let Some(place) = holders.upgradable.place() {
-            report.hold(LockKind::UpgradableRead, place, false, 1);
+        if let Some(call_site) = holders.upgradable.call_site() {
+            report.hold(LockKind::UpgradableRead, call_site, false, 1);
         }
         for (site, shares) in holders.readers.sites() {
             report.hold(LockKind::Read, site, false, shares as usize);
         }
         // The first waiting readers have their shares already, as many as are reserved.
         let reserved = counts.reserved as usize;
-        for (kind, place) in granted_readers.places().chain(readers.places().take(reserved)).take(LISTED) {
-            report.hold(lock_kind(kind), place, true, 1);
+        for (kind, call_site) in granted_readers.places().chain(readers.places().take(reserved)).take(LISTED) {
+            report.hold(lock_kind(kind), call_site, true, 1);
         }
-        report.wait(queue.places().map(|(kind, place)| (lock_kind(kind), place)));
+        report.wait(queue.places().map(|(kind, call_site)| (lock_kind(kind), call_site)));
         // To skip more than a bounded number would make the section as long as the queue.
         if reserved <= LISTED {
-            report.wait(readers.places().skip(reserved).map(|(_, place)| (LockKind::Read, place)));
+            report.wait(readers.places().skip(reserved).map(|(_, call_site)| (LockKind::Read, call_site)));
         }
         report
     }
@@ -203,20 +204,20 @@ impl LockReport {
     fn hold_alone(&mut self, kind: LockKind, granted: *mut Waiter, claimed: &Slot) {
         if let Some(granted) = NonNull::new(granted) {
             // SAFETY: I1: in a section, and from the word: the waiter is granted and can't leave before the section ends.
-            let (_, place) = unsafe { queue::place_of(granted) };
-            self.hold(kind, place, true, 1);
-        } else if let Some(place) = claimed.place() {
-            self.hold(kind, place, false, 1);
+            let (_, call_site) = unsafe { queue::place_of(granted) };
+            self.hold(kind, call_site, true, 1);
+        } else if let Some(call_site) = claimed.call_site() {
+            self.hold(kind, call_site, false, 1);
         }
     }
 
-    fn hold(&mut self, kind: LockKind, place: Place, unclaimed: bool, count: usize) {
-        let pushed = self.holders.push(Holder { location: place.location(), kind, unclaimed, count });
+    fn hold(&mut self, kind: LockKind, call_site: CallSite, unclaimed: bool, count: usize) {
+        let pushed = self.holders.push(Holder { location: call_site.location(), kind, unclaimed, count });
         debug_assert!(pushed.is_ok(), "more holders than the bounds allow");
     }
 
-    fn wait(&mut self, waiters: impl Iterator<Item = (LockKind, Place)>) {
-        let listed = waiters.take(LISTED).map(|(kind, place)| Waiting { location: place.location(), kind });
+    fn wait(&mut self, waiters: impl Iterator<Item = (LockKind, CallSite)>) {
+        let listed = waiters.take(LISTED).map(|(kind, call_site)| Waiting { location: call_site.location(), kind });
         self.waiters.extend(listed);
     }
 

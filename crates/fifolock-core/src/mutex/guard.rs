@@ -2,11 +2,11 @@
 
 use super::raw::RawMutex;
 use super::{Locking, Mutex};
-use crate::diagnostics::Place;
+use crate::algorithm::Acquisition;
+use crate::call_site::CallSite;
 use crate::permit::{ExclusivePtr, Permit, Release};
 use crate::platform::Platform;
 use crate::raw::RawLock;
-use crate::wait::Acquisition;
 use core::fmt;
 use core::marker::PhantomData;
 use core::ops::{Deref, DerefMut};
@@ -159,16 +159,16 @@ struct Unlock<'a, R: RawLock>(&'a RawMutex<R>);
 
 impl<R: RawLock> Release for Unlock<'_, R> {
     #[inline(always)]
-    fn release(&self, place: Place) {
-        self.0.release(place);
+    fn release(&self, call_site: CallSite) {
+        self.0.release(call_site);
     }
 }
 
 impl<'a, T: ?Sized, P: Platform> MappedMutexGuard<'a, T, P> {
     fn new<W: ?Sized>(whole: MutexGuard<'a, W, P>, data: ExclusivePtr<T>) -> Self {
-        let (Locking(mutex), place) = whole.locked.into_held();
+        let (Locking(mutex), call_site) = whole.locked.into_held();
         // SAFETY: the duty to release, taken over from the whole guard's permit.
-        let locked = unsafe { Permit::new(Unlock(mutex.raw()), place) };
+        let locked = unsafe { Permit::new(Unlock(mutex.raw()), call_site) };
         Self { locked, data, _borrow: PhantomData }
     }
 
@@ -251,5 +251,5 @@ impl<T: ?Sized, P: Platform> DerefMut for MappedMutexGuard<'_, T, P> {
     }
 }
 
-crate::transparent_fmt!([T] MutexGuard<'_, T, P> => T);
-crate::transparent_fmt!([T] MappedMutexGuard<'_, T, P> => T);
+crate::permit::transparent_fmt!([T] MutexGuard<'_, T, P> => T);
+crate::permit::transparent_fmt!([T] MappedMutexGuard<'_, T, P> => T);

@@ -490,5 +490,5 @@ impl<T: ?Sized, U: ?Sized, P: Platform> DerefMut for OwnedMappedMutexGuard<T, U,
     }
 }
 
-crate::transparent_fmt!([T] OwnedMutexGuard<T, P> => T);
-crate::transparent_fmt!([T, U] OwnedMappedMutexGuard<T, U, P> => U);
+crate::permit::transparent_fmt!([T] OwnedMutexGuard<T, P> => T);
+crate::permit::transparent_fmt!([T, U] OwnedMappedMutexGuard<T, U, P> => U);

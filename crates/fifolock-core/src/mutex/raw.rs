@@ -1,14 +1,15 @@
 //! The mutex without its data: the algorithm over a raw lock.
 
+use crate::algorithm::{Acquisition, Step, TooMany};
+use crate::call_site::CallSite;
 #[cfg(feature = "diagnostics")]
 use crate::diagnostics::LockReport;
-use crate::diagnostics::{Place, Recorded, Slot, SlotMut};
+use crate::diagnostics::{Recorded, Slot, SlotMut};
 use crate::queue::{Grants, Kind, Node, Trade, WaitQueue, Waiter};
 use crate::raw::{RawLock, Refusal, Word};
 use crate::rescue::Rescuing;
 use crate::state::mutex::MutexState;
 use crate::sync_shim::{UnsafeCell, const_fn};
-use crate::wait::{Acquisition, Step, TooMany};
 use core::fmt;
 use core::pin::Pin;
 use core::task::Waker;
@@ -147,19 +148,19 @@ impl<R: RawLock> Acquisition for &RawMutex<R> {
 
     #[inline(always)]
     fn claim_fast(self, waiter: Pin<&Waiter>) -> bool {
-        crate::state::claim_fast(&self.raw, waiter)
+        crate::algorithm::claim_fast(&self.raw, waiter)
     }
 
     #[inline(always)]
-    fn release(self, _: Place) {
+    fn release(self, _: CallSite) {
         if !self.raw.try_release(Word::HELD, Word::INIT) {
             self.release_slow();
         }
     }
 
     #[inline(always)]
-    fn enter(section: &mut Section<'_>, place: Place) -> bool {
-        section.holder.entered(section.state.try_lock(), place)
+    fn enter(section: &mut Section<'_>, call_site: CallSite) -> bool {
+        section.holder.entered(section.state.try_lock(), call_site)
     }
 
     #[inline(always)]
@@ -172,7 +173,7 @@ impl<R: RawLock> Acquisition for &RawMutex<R> {
         debug_assert!(queued || !waiter.is_granted(), "a newcomer was granted");
         // No need to look which it is: nobody waits at a free mutex, and nobody was granted who did not wait.
         let owns = section.state.own(Node::of(waiter).as_ptr());
-        section.holder.entered(owns, waiter.place())
+        section.holder.entered(owns, waiter.call_site())
     }
 
     #[inline(always)]
@@ -196,7 +197,7 @@ impl<R: RawLock> Acquisition for &RawMutex<R> {
     #[inline(always)]
     fn claim(section: &mut Section<'_>, waiter: Pin<&Waiter>) {
         section.state.claim();
-        section.holder.enter(waiter.place());
+        section.holder.enter(waiter.call_site());
     }
 
     #[inline(always)]
@@ -250,7 +251,7 @@ impl<R: RawLock> Rescuing for &RawMutex<R> {
             Trade::Suspect => Step::WakeAgain,
             Trade::Done => {
                 section.state.claim();
-                section.holder.enter(waiter.place());
+                section.holder.enter(waiter.call_site());
                 Step::Owner
             }
         }

@@ -5,7 +5,7 @@ extern crate std;
 mod rescue;
 
 use super::*;
-use crate::diagnostics::Place;
+use crate::call_site::CallSite;
 use core::task::{RawWaker, RawWakerVTable};
 use std::boxed::Box;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ struct Member {
 
 impl Member {
     fn new() -> Self {
-        Self { waiter: Box::pin(Waiter::new(Place::here())), owners: Arc::new(Nobody) }
+        Self { waiter: Box::pin(Waiter::new(CallSite::here())), owners: Arc::new(Nobody) }
     }
 
     fn waker(&self) -> Waker {

@@ -1,6 +1,6 @@
 //! A waiter: the place in a queue that lies in a future, and its parts. The invariants are those of [the queue](super).
 
-use crate::diagnostics::Place;
+use crate::call_site::CallSite;
 use crate::sync_shim::{AtomicPtr, AtomicU8, Ordering, UnsafeCell};
 use core::fmt;
 use core::marker::PhantomPinned;
@@ -61,7 +61,7 @@ pub struct Waiter {
     pub(super) role: UnsafeCell<Role>,
     pub(super) phase: AtomicU8,
     stage: UnsafeCell<Stage>,
-    place: Place,
+    call_site: CallSite,
     _pinned: PhantomPinned,
 }
 
@@ -199,9 +199,9 @@ unsafe impl Send for Waiter {}
 unsafe impl Sync for Waiter {}
 
 impl Waiter {
-    /// A waiter for whoever asked at `place`.
+    /// A waiter for whoever asked at `call_site`.
     #[inline(always)]
-    pub(crate) fn new(place: Place) -> Self {
+    pub(crate) fn new(call_site: CallSite) -> Self {
         Self {
             links: UnsafeCell::new(MaybeUninit::uninit()),
             slot: UnsafeCell::new(MaybeUninit::uninit()),
@@ -209,7 +209,7 @@ impl Waiter {
             role: UnsafeCell::new(Role::new(Kind::Write)),
             phase: AtomicU8::new(WAITING),
             stage: UnsafeCell::new(Stage::Idle),
-            place,
+            call_site,
             _pinned: PhantomPinned,
         }
     }
@@ -217,7 +217,7 @@ impl Waiter {
     /// The cursor of a scan: see [`Scan`](super::Scan).
     #[inline(always)]
     pub(super) fn cursor() -> Self {
-        let this = Self::new(Place::here());
+        let this = Self::new(CallSite::here());
         // Ordering: Relaxed. The section that links it publishes it.
         this.phase.store(CURSOR, Ordering::Relaxed);
         this
@@ -232,8 +232,8 @@ impl Waiter {
 
     /// Where the lock was asked for.
     #[inline(always)]
-    pub(crate) fn place(&self) -> Place {
-        self.place
+    pub(crate) fn call_site(&self) -> CallSite {
+        self.call_site
     }
 
     #[inline(always)]
@@ -483,9 +483,9 @@ impl Node {
     ///
     /// In a section; the waiter is queued, or granted and not claimed.
     #[inline(always)]
-    pub(crate) unsafe fn place(self) -> Place {
+    pub(crate) unsafe fn call_site(self) -> CallSite {
         // SAFETY: as the caller promises.
-        unsafe { self.waiter() }.place()
+        unsafe { self.waiter() }.call_site()
     }
 
     /// # Safety

@@ -233,11 +233,11 @@ impl<'a, T: ?Sized, P: Platform> RwLockWriteGuard<'a, T, P> {
 /// The writer becomes a reader, which holds its share before anyone is woken: a waker may panic.
 #[inline(always)]
 pub(super) fn downgrade<L: super::handle::RawHandle>(owned: Permit<Writing<L>>) -> Permit<Reading<L>> {
-    let (Writing(lock), place) = owned.into_held();
+    let (Writing(lock), call_site) = owned.into_held();
     // SAFETY: taken over from the writer's permit; there is a share to give back from the next line on, in which nothing
     // can panic before there is.
-    let shared = unsafe { Permit::new(Reading(lock), place) };
-    shared.held().0.raw().downgrade(place);
+    let shared = unsafe { Permit::new(Reading(lock), call_site) };
+    shared.held().0.raw().downgrade(call_site);
     shared
 }
 
@@ -276,9 +276,9 @@ pub struct RwLockMappedWriteGuard<'a, T: ?Sized, P: Platform> {
 
 impl<'a, T: ?Sized, P: Platform> RwLockMappedWriteGuard<'a, T, P> {
     fn new<W: ?Sized>(whole: RwLockWriteGuard<'a, W, P>, data: WritePtr<T>) -> Self {
-        let (Writing(lock), place) = whole.owned.into_held();
+        let (Writing(lock), call_site) = whole.owned.into_held();
         // SAFETY: the duty to release, taken over from the whole guard's permit.
-        let owned = unsafe { Permit::new(Writing(lock.raw()), place) };
+        let owned = unsafe { Permit::new(Writing(lock.raw()), call_site) };
         Self { owned, data, _borrow: PhantomData }
     }
 
@@ -359,5 +359,5 @@ impl<T: ?Sized, P: Platform> DerefMut for RwLockMappedWriteGuard<'_, T, P> {
     }
 }
 
-crate::transparent_fmt!([T] RwLockWriteGuard<'_, T, P> => T);
-crate::transparent_fmt!([T] RwLockMappedWriteGuard<'_, T, P> => T);
+crate::permit::transparent_fmt!([T] RwLockWriteGuard<'_, T, P> => T);
+crate::permit::transparent_fmt!([T] RwLockMappedWriteGuard<'_, T, P> => T);

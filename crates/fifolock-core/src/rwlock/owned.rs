@@ -933,6 +933,6 @@ impl<T: ?Sized, U: ?Sized, P: Platform> DerefMut for OwnedRwLockMappedWriteGuard
     }
 }
 
-crate::transparent_fmt!([T, U] OwnedRwLockReadGuard<T, U, P> => U);
-crate::transparent_fmt!([T] OwnedRwLockWriteGuard<T, P> => T);
-crate::transparent_fmt!([T, U] OwnedRwLockMappedWriteGuard<T, U, P> => U);
+crate::permit::transparent_fmt!([T, U] OwnedRwLockReadGuard<T, U, P> => U);
+crate::permit::transparent_fmt!([T] OwnedRwLockWriteGuard<T, P> => T);
+crate::permit::transparent_fmt!([T, U] OwnedRwLockMappedWriteGuard<T, U, P> => U);

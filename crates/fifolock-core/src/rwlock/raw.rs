@@ -7,9 +7,10 @@ mod side;
 pub(crate) use access::Access;
 pub(crate) use side::{ReadSide, Side, UpgradableSide, UpgradeSide, WriteSide};
 
+use crate::call_site::CallSite;
 #[cfg(feature = "diagnostics")]
 use crate::diagnostics::LockReport;
-use crate::diagnostics::{Holders, HoldersMut, Leaving, Place, Recorded};
+use crate::diagnostics::{Holders, HoldersMut, Leaving, Recorded};
 use crate::queue::{GrantedSet, Kind, Node, WaitQueue, Waiter};
 use crate::raw::{RawLock, Refusal, Word};
 use crate::state::rwlock::{Admit, Counts, RwLockPolicy, RwState, Terms};
@@ -253,30 +254,30 @@ impl<R: RawLock> RawRwLock<R> {
         self.wake_all(&mut wakers);
     }
 
-    /// The writer, by a call at `place`, becomes a reader. Only for the writer.
+    /// The writer, by a call at `call_site`, becomes a reader. Only for the writer.
     #[inline(always)]
-    pub(crate) fn downgrade(&self, place: Place) {
+    pub(crate) fn downgrade(&self, call_site: CallSite) {
         if !self.release_alone(Word::ONE_READER) {
-            let change = Leaving::changed(Kind::Write, Kind::Read, place);
+            let change = Leaving::changed(Kind::Write, Kind::Read, call_site);
             self.release_slow(GivesUp::WriteFor(Kind::Read), change);
         }
     }
 
-    /// The writer, by a call at `place`, becomes the upgradable reader. Only for the writer.
+    /// The writer, by a call at `call_site`, becomes the upgradable reader. Only for the writer.
     #[inline(always)]
-    pub(crate) fn downgrade_to_upgradable(&self, place: Place) {
+    pub(crate) fn downgrade_to_upgradable(&self, call_site: CallSite) {
         if !self.release_alone(Word::ONE_UPGRADABLE) {
-            let change = Leaving::changed(Kind::Write, Kind::Upgradable, place);
+            let change = Leaving::changed(Kind::Write, Kind::Upgradable, call_site);
             self.release_slow(GivesUp::WriteFor(Kind::Upgradable), change);
         }
     }
 
-    /// The upgradable reader, by a call at `place`, becomes a plain one. Only for the upgradable reader.
+    /// The upgradable reader, by a call at `call_site`, becomes a plain one. Only for the upgradable reader.
     #[inline(always)]
-    pub(crate) fn downgrade_upgradable(&self, place: Place) {
+    pub(crate) fn downgrade_upgradable(&self, call_site: CallSite) {
         let to_plain = |word: Word| word.minus(Word::ONE_UPGRADABLE).plus(Word::ONE_READER);
         if !self.release_fast(to_plain) {
-            let change = Leaving::changed(Kind::Upgradable, Kind::Read, place);
+            let change = Leaving::changed(Kind::Upgradable, Kind::Read, call_site);
             self.release_slow(GivesUp::UpgradableForRead, change);
         }
     }

@@ -31,9 +31,9 @@ impl<'a, T: ?Sized, P: Platform> RwLockReadGuard<'a, T, P> {
         let lock = shared.held().0;
         // SAFETY: a reader has a share, so nobody writes.
         let data = ReadPtr::new(unsafe { &*lock.inner.data.get() });
-        let (Reading(lock), place) = shared.into_held();
+        let (Reading(lock), call_site) = shared.into_held();
         // SAFETY: the share, taken over from the other permit.
-        let shared = unsafe { Permit::new(Reading(lock.raw()), place) };
+        let shared = unsafe { Permit::new(Reading(lock.raw()), call_site) };
         Self { shared, data, _borrow: PhantomData }
     }
 
@@ -120,4 +120,4 @@ impl<T: ?Sized, P: Platform> Deref for RwLockReadGuard<'_, T, P> {
     }
 }
 
-crate::transparent_fmt!([T] RwLockReadGuard<'_, T, P> => T);
+crate::permit::transparent_fmt!([T] RwLockReadGuard<'_, T, P> => T);

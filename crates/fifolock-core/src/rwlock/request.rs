@@ -4,7 +4,7 @@ use super::handle::{RawHandle, RwLockHandle};
 use super::raw::{Access, ReadSide, Side, UpgradableSide, UpgradeSide, WriteSide};
 use super::upgradable::downgrade_to_upgradable;
 use crate::acquire::sealed::{Ends, Operations, keeps_nothing};
-use crate::diagnostics::Place;
+use crate::call_site::CallSite;
 use crate::error::{LockKind, UpgradeError};
 use crate::permit::{Permit, Release};
 use crate::platform::Platform;
@@ -23,8 +23,8 @@ macro_rules! requests {
 
         impl<L: RawHandle> Release for $request<L> {
             #[inline(always)]
-            fn release(&self, place: Place) {
-                <$side as Side>::release(self.0.raw(), place);
+            fn release(&self, call_site: CallSite) {
+                <$side as Side>::release(self.0.raw(), call_site);
             }
         }
 
@@ -46,9 +46,9 @@ macro_rules! requests {
             }
 
             #[inline(always)]
-            unsafe fn into_guard(self, place: Place) -> L::$guard {
+            unsafe fn into_guard(self, call_site: CallSite) -> L::$guard {
                 // SAFETY: the caller owns it and has no other guard.
-                L::$make(unsafe { Permit::new(self, place) })
+                L::$make(unsafe { Permit::new(self, call_site) })
             }
         }
 
@@ -98,16 +98,16 @@ impl<L: RwLockHandle> Operations for Upgrading<L> {
     fn give_up(&self, waiter: Pin<&Waiter>) {
         if self.lock().claim_or_leave(waiter) {
             // SAFETY: just claimed.
-            let owned = unsafe { Permit::new(Writing(self.0.raw()), waiter.place()) };
+            let owned = unsafe { Permit::new(Writing(self.0.raw()), waiter.call_site()) };
             // The share is the operation's.
             mem::forget(downgrade_to_upgradable(owned));
         }
     }
 
     #[inline(always)]
-    unsafe fn keep(self, place: Place) -> L::UpgradableGuard {
+    unsafe fn keep(self, call_site: CallSite) -> L::UpgradableGuard {
         // SAFETY: an upgrade that ends without the lock has its share.
-        L::upgradable_guard(unsafe { Permit::new(ReadingUpgradable(self.0), place) })
+        L::upgradable_guard(unsafe { Permit::new(ReadingUpgradable(self.0), call_site) })
     }
 
     #[inline(always)]
@@ -116,9 +116,9 @@ impl<L: RwLockHandle> Operations for Upgrading<L> {
     }
 
     #[inline(always)]
-    unsafe fn into_guard(self, place: Place) -> L::WriteGuard {
+    unsafe fn into_guard(self, call_site: CallSite) -> L::WriteGuard {
         // SAFETY: the caller owns it and has no other guard.
-        L::write_guard(unsafe { Permit::new(Writing(self.0), place) })
+        L::write_guard(unsafe { Permit::new(Writing(self.0), call_site) })
     }
 }
 
@@ -128,7 +128,7 @@ impl<L: RwLockHandle> Upgrading<L> {
     fn give_unused_share_back(&self, waiter: Pin<&Waiter>) {
         if waiter.stage() == Stage::Idle {
             waiter.set_done();
-            UpgradableSide::release(self.0.raw(), waiter.place());
+            UpgradableSide::release(self.0.raw(), waiter.call_site());
         }
     }
 }

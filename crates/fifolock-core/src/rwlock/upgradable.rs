@@ -4,7 +4,7 @@ use super::handle::RawHandle;
 use super::raw::{Access, UpgradeSide};
 use super::{Reading, ReadingUpgradable, RwLock, RwLockReadGuard, RwLockWriteGuard, Upgrading, Writing};
 use crate::acquire::Acquire;
-use crate::diagnostics::Place;
+use crate::call_site::CallSite;
 use crate::error::TryLockError;
 #[cfg(any(feature = "std", doc))]
 use crate::error::{TimeoutError, UpgradeError};
@@ -589,7 +589,7 @@ impl<'a, T: ?Sized, P: Platform> RwLockUpgradableReadGuard<'a, T, P> {
     /// ```
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn try_upgrade(this: Self) -> Result<RwLockWriteGuard<'a, T, P>, Self> {
-        try_upgrade(this.shared, Place::here()).map(RwLockWriteGuard::new).map_err(Self::new)
+        try_upgrade(this.shared, CallSite::here()).map(RwLockWriteGuard::new).map_err(Self::new)
     }
 
     /// Becomes a plain read guard. The next upgradable reader may enter then.
@@ -617,32 +617,32 @@ impl<'a, T: ?Sized, P: Platform> RwLockUpgradableReadGuard<'a, T, P> {
 #[inline(always)]
 pub(super) fn try_upgrade<L: RawHandle>(
     shared: Permit<ReadingUpgradable<L>>,
-    place: Place,
+    call_site: CallSite,
 ) -> Result<Permit<Writing<L>>, Permit<ReadingUpgradable<L>>> {
-    if !wait::try_acquire(Access::<_, UpgradeSide>::to(shared.held().0.raw()), place) {
+    if !wait::try_acquire(Access::<_, UpgradeSide>::to(shared.held().0.raw()), call_site) {
         return Err(shared);
     }
     // SAFETY: the share has just become the lock, and its permit is used up.
-    Ok(unsafe { Permit::new(Writing(shared.into_held().0.0), place) })
+    Ok(unsafe { Permit::new(Writing(shared.into_held().0.0), call_site) })
 }
 
 /// The upgradable reader becomes a plain one, which holds its share before anyone is woken: a waker may panic.
 #[inline(always)]
 pub(super) fn downgrade_upgradable<L: RawHandle>(shared: Permit<ReadingUpgradable<L>>) -> Permit<Reading<L>> {
-    let (ReadingUpgradable(lock), place) = shared.into_held();
+    let (ReadingUpgradable(lock), call_site) = shared.into_held();
     // SAFETY: taken over from the other permit; in the next line nothing can panic before the share is a plain one.
-    let shared = unsafe { Permit::new(Reading(lock), place) };
-    shared.held().0.raw().downgrade_upgradable(place);
+    let shared = unsafe { Permit::new(Reading(lock), call_site) };
+    shared.held().0.raw().downgrade_upgradable(call_site);
     shared
 }
 
 /// The writer becomes the upgradable reader, which holds its share before anyone is woken: a waker may panic.
 #[inline(always)]
 pub(super) fn downgrade_to_upgradable<L: RawHandle>(owned: Permit<Writing<L>>) -> Permit<ReadingUpgradable<L>> {
-    let (Writing(lock), place) = owned.into_held();
+    let (Writing(lock), call_site) = owned.into_held();
     // SAFETY: taken over from the writer's permit; in the next line nothing can panic before there is the share.
-    let shared = unsafe { Permit::new(ReadingUpgradable(lock), place) };
-    shared.held().0.raw().downgrade_to_upgradable(place);
+    let shared = unsafe { Permit::new(ReadingUpgradable(lock), call_site) };
+    shared.held().0.raw().downgrade_to_upgradable(call_site);
     shared
 }
 
@@ -657,4 +657,4 @@ impl<T: ?Sized, P: Platform> Deref for RwLockUpgradableReadGuard<'_, T, P> {
     }
 }
 
-crate::transparent_fmt!([T] RwLockUpgradableReadGuard<'_, T, P> => T);
+crate::permit::transparent_fmt!([T] RwLockUpgradableReadGuard<'_, T, P> => T);

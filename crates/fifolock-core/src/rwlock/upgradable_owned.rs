@@ -3,7 +3,7 @@
 use super::upgradable::{downgrade_upgradable, try_upgrade};
 use super::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, ReadingUpgradable, RwLock, Upgrading, handle::RwLockHandle};
 use crate::acquire::Acquire;
-use crate::diagnostics::Place;
+use crate::call_site::CallSite;
 use crate::error::TryLockError;
 #[cfg(any(feature = "std", doc))]
 use crate::error::{TimeoutError, UpgradeError};
@@ -533,7 +533,7 @@ impl<T: ?Sized, P: Platform> OwnedRwLockUpgradableReadGuard<T, P> {
     /// ```
     #[cfg_attr(feature = "diagnostics", track_caller)]
     pub fn try_upgrade(this: Self) -> Result<OwnedRwLockWriteGuard<T, P>, Self> {
-        try_upgrade(this.shared, Place::here()).map(RwLockHandle::write_guard).map_err(Self::new)
+        try_upgrade(this.shared, CallSite::here()).map(RwLockHandle::write_guard).map_err(Self::new)
     }
 
     /// Becomes a plain read guard. The next upgradable reader may enter then.
@@ -569,4 +569,4 @@ impl<T: ?Sized, P: Platform> Deref for OwnedRwLockUpgradableReadGuard<T, P> {
     }
 }
 
-crate::transparent_fmt!([T] OwnedRwLockUpgradableReadGuard<T, P> => T);
+crate::permit::transparent_fmt!([T] OwnedRwLockUpgradableReadGuard<T, P> => T);

@@ -23,9 +23,8 @@
 pub(crate) mod mutex;
 pub(crate) mod rwlock;
 
-use crate::queue::{Node, Waiter};
-use crate::raw::{RawLock, Word};
-use core::pin::Pin;
+use crate::queue::Waiter;
+use crate::raw::Word;
 
 const QUEUED: usize = 0b001;
 const HELD: usize = 0b010;
@@ -100,7 +99,7 @@ impl Word {
     }
 
     #[inline(always)]
-    fn new_held(granted: *mut Waiter, queued: bool) -> Self {
+    pub(crate) fn new_held(granted: *mut Waiter, queued: bool) -> Self {
         debug_assert!(granted.addr() & FLAGS == 0, "a waiter's address uses the flags");
         // A sum, since no bit is in both: one instruction.
         Self::from_ptr(granted.cast::<()>().map_addr(|bits| bits + (HELD + usize::from(queued))))
@@ -152,21 +151,6 @@ impl Word {
     pub(crate) fn minus(self, less: Self) -> Self {
         Self::from_bits(self.bits() - less.bits())
     }
-}
-
-/// A granted owner takes its grant in one step on the word, without a section.
-///
-/// | before | after |
-/// |---|---|
-/// | held, granted to the waiter | held, claimed |
-///
-/// The step, not the waiter's own mark, decides: it excludes a section that takes the grant away. `false` means that a
-/// section runs, or that only a section can tell.
-#[inline(always)]
-pub(crate) fn claim_fast<R: RawLock>(raw: &R, waiter: Pin<&Waiter>) -> bool {
-    let me = Word::new_held(Node::of(waiter).as_ptr(), false);
-    let word = raw.guess();
-    word.with_queued(false) == me && raw.try_acquire(word, word.claimed())
 }
 
 /// As many waiters are queued as can be counted.

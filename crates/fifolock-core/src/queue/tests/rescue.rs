@@ -842,7 +842,7 @@ fn r8_cursors_next_to_each_other() {
             } else {
                 assert_eq!(bench.poll_on(ends[0].0, ends[0].1), (1, Suspects));
             }
-            assert_eq!(bench.places().iter().filter(|place| place.is_none()).count(), 1);
+            assert_eq!(bench.places().iter().filter(|call_site| call_site.is_none()).count(), 1);
             assert_eq!(bench.poll_on(ends[1].0, ends[1].1), (1, Suspects));
             assert_eq!(bench.places().len(), members);
             bench.assert_in_order();

@@ -3,11 +3,12 @@
 use super::super::ReadingUpgradable;
 use super::side::{Side, UpgradeSide};
 use super::{RawRwLock, SHORT_SECTIONS, Section};
-use crate::diagnostics::{Place, Recorded};
+use crate::algorithm::{Acquisition, TooMany};
+use crate::call_site::CallSite;
+use crate::diagnostics::Recorded;
 use crate::permit::Permit;
 use crate::queue::{Node, Stage, Waiter};
 use crate::raw::{RawLock, Refusal};
-use crate::wait::{Acquisition, TooMany};
 use crate::wake::Wakers;
 use core::marker::PhantomData;
 use core::mem;
@@ -65,18 +66,18 @@ impl<R: RawLock, S: Side> Acquisition for Access<'_, R, S> {
             // SAFETY: a queued waiter of this lock and of a shared side, which is being polled.
             unsafe { self.0.claim_share(waiter) }
         } else {
-            crate::state::claim_fast(&self.0.raw, waiter)
+            crate::algorithm::claim_fast(&self.0.raw, waiter)
         }
     }
 
     #[inline(always)]
-    fn release(self, place: Place) {
-        S::release(self.0, place);
+    fn release(self, call_site: CallSite) {
+        S::release(self.0, call_site);
     }
 
     #[inline(always)]
-    fn enter(section: &mut Section<'_>, place: Place) -> bool {
-        section.holders.entered(section.state.enter(S::KIND), S::KIND, place)
+    fn enter(section: &mut Section<'_>, call_site: CallSite) -> bool {
+        section.holders.entered(section.state.enter(S::KIND), S::KIND, call_site)
     }
 
     #[inline(always)]
@@ -87,7 +88,7 @@ impl<R: RawLock, S: Side> Acquisition for Access<'_, R, S> {
     #[inline(always)]
     fn own(section: &mut Section<'_>, waiter: Pin<&Waiter>, queued: bool) -> bool {
         if !queued {
-            return Self::enter(section, waiter.place());
+            return Self::enter(section, waiter.call_site());
         }
         let granted = Self::is_granted(section, waiter);
         if granted {
@@ -126,7 +127,7 @@ impl<R: RawLock, S: Side> Acquisition for Access<'_, R, S> {
         } else {
             section.state.claim_writer();
         }
-        section.holders.claimed(S::KIND, waiter.place());
+        section.holders.claimed(S::KIND, waiter.call_site());
     }
 
     #[inline(always)]
@@ -175,7 +176,7 @@ impl<R: RawLock> Access<'_, R, UpgradeSide> {
         });
         let Some(own) = left else { return true };
         // SAFETY: the share that the upgrade was made from; only a panic of the foreign code below gives it back here.
-        let share = unsafe { Permit::new(ReadingUpgradable(self.0), waiter.place()) };
+        let share = unsafe { Permit::new(ReadingUpgradable(self.0), waiter.call_site()) };
         self.0.wake_all(&mut wakers);
         drop(own);
         mem::forget(share);

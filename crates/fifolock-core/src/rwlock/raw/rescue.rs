@@ -3,11 +3,11 @@
 use super::Section;
 use super::access::Access;
 use super::side::Side;
+use crate::algorithm::Step;
 use crate::queue::{Found, Kind, Node, Scan, Waiter, visit};
 use crate::raw::RawLock;
 use crate::rescue::Rescuing;
 use crate::state::rwlock::Theft;
-use crate::wait::Step;
 use crate::wake::Wakers;
 use core::pin::Pin;
 use core::task::Waker;
@@ -140,7 +140,7 @@ impl Section<'_> {
             }
             // SAFETY: as the caller promises; in no ring now, and both want the same.
             unsafe { self.queue_of(kind).trade(thief, victim, grants) };
-            self.holders.claimed(wanted, thief.place());
+            self.holders.claimed(wanted, thief.call_site());
             return true;
         }
         let ticket = self.state.rob(kind);
@@ -152,8 +152,8 @@ impl Section<'_> {
             // SAFETY: as the caller promises, and in no ring now.
             unsafe { self.queue_of(kind).push_again(victim, waker, ticket, kind, grants) };
             // SAFETY: I1: as the caller promises, and it waits again.
-            self.holders.robbed(kind, unsafe { victim.place() });
-            self.holders.claimed(wanted, thief.place());
+            self.holders.robbed(kind, unsafe { victim.call_site() });
+            self.holders.claimed(wanted, thief.call_site());
             if kind.is_shared() {
                 self.admit(wakers);
             } else {
@@ -172,7 +172,7 @@ impl Section<'_> {
         if granted {
             debug_assert!(!wanted.is_shared(), "a share takes over");
             self.state.claim_writer();
-            self.holders.claimed(wanted, thief.place());
+            self.holders.claimed(wanted, thief.call_site());
         }
         granted
     }

@@ -1,7 +1,8 @@
 //! The sides of the read-write lock, as types.
 
 use super::{GivesUp, RawRwLock};
-use crate::diagnostics::{Leaving, Place};
+use crate::call_site::CallSite;
+use crate::diagnostics::Leaving;
 use crate::queue::Kind;
 use crate::raw::{RawLock, Word};
 
@@ -12,7 +13,7 @@ pub trait Side {
 
     fn acquire_fast<R: RawLock>(lock: &RawRwLock<R>) -> bool;
     fn may_enter(word: Word) -> bool;
-    fn release<R: RawLock>(lock: &RawRwLock<R>, place: Place);
+    fn release<R: RawLock>(lock: &RawRwLock<R>, call_site: CallSite);
 }
 
 /// To read.
@@ -34,9 +35,9 @@ impl Side for ReadSide {
     }
 
     #[inline(always)]
-    fn release<R: RawLock>(lock: &RawRwLock<R>, place: Place) {
+    fn release<R: RawLock>(lock: &RawRwLock<R>, call_site: CallSite) {
         if !lock.release_fast(|word| word.minus(Word::ONE_READER)) {
-            lock.release_slow(GivesUp::All(Kind::Read), Leaving::of(Kind::Read, place));
+            lock.release_slow(GivesUp::All(Kind::Read), Leaving::of(Kind::Read, call_site));
         }
     }
 }
@@ -61,9 +62,9 @@ impl Side for UpgradableSide {
     }
 
     #[inline(always)]
-    fn release<R: RawLock>(lock: &RawRwLock<R>, place: Place) {
+    fn release<R: RawLock>(lock: &RawRwLock<R>, call_site: CallSite) {
         if !lock.release_fast(|word| word.minus(Word::ONE_UPGRADABLE)) {
-            lock.release_slow(GivesUp::All(Kind::Upgradable), Leaving::of(Kind::Upgradable, place));
+            lock.release_slow(GivesUp::All(Kind::Upgradable), Leaving::of(Kind::Upgradable, call_site));
         }
     }
 }
@@ -86,9 +87,9 @@ impl Side for WriteSide {
     }
 
     #[inline(always)]
-    fn release<R: RawLock>(lock: &RawRwLock<R>, place: Place) {
+    fn release<R: RawLock>(lock: &RawRwLock<R>, call_site: CallSite) {
         if !lock.release_alone(Word::INIT) {
-            lock.release_slow(GivesUp::All(Kind::Write), Leaving::of(Kind::Write, place));
+            lock.release_slow(GivesUp::All(Kind::Write), Leaving::of(Kind::Write, call_site));
         }
     }
 }
@@ -111,7 +112,7 @@ impl Side for UpgradeSide {
     }
 
     #[inline(always)]
-    fn release<R: RawLock>(lock: &RawRwLock<R>, place: Place) {
-        WriteSide::release(lock, place);
+    fn release<R: RawLock>(lock: &RawRwLock<R>, call_site: CallSite) {
+        WriteSide::release(lock, call_site);
     }
 }

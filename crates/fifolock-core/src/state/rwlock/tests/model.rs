@@ -432,13 +432,13 @@ impl Pair {
                 (machine.downgrade_upgradable(), model.admit_others(chunk, false))
             }
             Step::Leave(i) => {
-                let (kind, n) = place(model, i);
+                let (kind, n) = call_site(model, i);
                 model.leave(i);
                 (machine.leave(kind, n), model.admit_others(chunk, false))
             }
             Step::ProveAlive(i) => {
                 model.line[i].robbed = false;
-                machine.prove_alive(place(model, i).1);
+                machine.prove_alive(call_site(model, i).1);
                 (Vec::new(), Vec::new())
             }
             Step::Mark => (machine.go_on(), model.go_on(chunk)),
@@ -522,7 +522,7 @@ impl Pair {
 }
 
 /// What the `i`th of the line waits for, and its place in its queue.
-fn place(model: &Model, i: usize) -> (Kind, usize) {
+fn call_site(model: &Model, i: usize) -> (Kind, usize) {
     let kind = model.line[i].kind;
     let same_queue = |waiting: &&Waiting| !model.readers_apart() || (waiting.kind == Read) == (kind == Read);
     (kind, model.line[..i].iter().filter(same_queue).count())
@@ -533,7 +533,7 @@ fn steal(machine: &mut Machine, model: &mut Model, i: usize, victim: Inside, bef
     let Waiting { kind: thief, name, .. } = model.line[i];
     let chunk = machine.chunk;
     let rule = model.expected_theft(thief, victim.kind);
-    let (theft, granted) = machine.steal(thief, place(model, i).1, victim.kind);
+    let (theft, granted) = machine.steal(thief, call_site(model, i).1, victim.kind);
     assert_eq!(theft, rule, "{thief:?} steals from {victim:?}: {before:?}");
     let step_back = |model: &mut Model| match victim.kind {
         Read | Upgradable => model.give_up(victim.kind, victim.name),

@@ -1,0 +1,93 @@
+//! What every way to acquire a lock consists of: the interface between the life of a waiter and the two locks.
+
+use crate::call_site::CallSite;
+use crate::queue::{Node, Waiter};
+use crate::raw::{RawLock, Refusal, Word};
+use crate::state::QueueFull;
+use core::pin::Pin;
+use core::task::Waker;
+
+/// A way to acquire a lock: a mutex, or one side of a read-write lock.
+///
+/// The functions without `self` run inside a section, and only move things around; foreign code is called by the
+/// functions of this module, outside.
+pub trait Acquisition: Copy {
+    /// Whether the lock's word can be looked at and changed without a section. If not, the shortcuts below do nothing, and
+    /// the code that would try them is left out.
+    const SHORTCUTS: bool;
+    /// Whether [`try_fast`](Self::try_fast) ever succeeds: by a shortcut, or by a section that is cheaper than the others.
+    const FAST: bool = Self::SHORTCUTS;
+    /// What a section works on.
+    type Section<'s>;
+    /// What a section took out of the waiters that it granted, to be woken.
+    type Wakers: Default;
+
+    /// Runs a section. Whom it grants is to be woken after it, by [`wake_all`](Self::wake_all). A raw lock may refuse the
+    /// section: with a panic, if no waiter and no cursor of the caller ends with the call.
+    fn section<T>(self, refusal: Refusal, f: impl FnOnce(&mut Self::Section<'_>) -> T) -> T;
+    /// Wakes whom a section granted, all before it returns or unwinds.
+    fn wake_all(self, wakers: &mut Self::Wakers);
+    /// Acquires, if the word alone allows it.
+    fn try_fast(self) -> bool;
+    /// Whether it can be acquired, by the look of the word; `true` where only a section can tell.
+    fn may_enter(self) -> bool;
+    /// Claims a grant without a section, if that can be done.
+    fn claim_fast(self, waiter: Pin<&Waiter>) -> bool;
+    /// Gives up what was acquired by a call at `call_site`. Only for its owner.
+    fn release(self, call_site: CallSite);
+
+    /// Acquires, if the policy lets a newcomer in, who asks at `call_site`.
+    fn enter(section: &mut Self::Section<'_>, call_site: CallSite) -> bool;
+    /// Whether a newcomer must queue.
+    fn has_to_wait(section: &Self::Section<'_>) -> bool;
+    /// A newcomer enters, or a queued waiter claims, if that can be.
+    fn own(section: &mut Self::Section<'_>, waiter: Pin<&Waiter>, queued: bool) -> bool;
+    /// Queues a newcomer that has to wait, or gives the waker back: there are too many.
+    ///
+    /// # Safety
+    ///
+    /// As [`WaitQueue::push`](crate::queue::WaitQueue::push).
+    unsafe fn enqueue(section: &mut Self::Section<'_>, waiter: Pin<&Waiter>, waker: Waker) -> Result<(), TooMany>;
+    /// Whether a queued waiter was granted what it waits for.
+    fn is_granted(section: &Self::Section<'_>, waiter: Pin<&Waiter>) -> bool;
+    /// The grant becomes the property of the waiter's guard.
+    fn claim(section: &mut Self::Section<'_>, waiter: Pin<&Waiter>);
+    /// A waiter leaves ungranted: it is taken out, and whom it blocked is granted. Returns its waker.
+    fn leave(section: &mut Self::Section<'_>, waiter: Pin<&Waiter>, wakers: &mut Self::Wakers) -> Waker;
+}
+
+/// The waker of a newcomer for whom there is no number left.
+#[derive(Debug)]
+pub struct TooMany(pub(crate) QueueFull, pub(crate) Waker);
+
+/// What a section has done for a polled waiter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The waiter has to wait.
+    Wait,
+    /// The waiter has to wait, and its task must be woken once more.
+    WakeAgain,
+    /// Nothing yet: a clone of the waker is needed.
+    NeedsWaker,
+    /// The waiter has to wait, and the scan goes on in another section.
+    ScanOn,
+    /// The waiter owns what it waited for.
+    Owner,
+    /// Nothing: there are too many waiters.
+    Full,
+}
+
+/// A granted owner takes its grant in one step on the word, without a section.
+///
+/// | before | after |
+/// |---|---|
+/// | held, granted to the waiter | held, claimed |
+///
+/// The step, not the waiter's own mark, decides: it excludes a section that takes the grant away. `false` means that a
+/// section runs, or that only a section can tell.
+#[inline(always)]
+pub(crate) fn claim_fast<R: RawLock>(raw: &R, waiter: Pin<&Waiter>) -> bool {
+    let me = Word::new_held(Node::of(waiter).as_ptr(), false);
+    let word = raw.guess();
+    word.with_queued(false) == me && raw.try_acquire(word, word.claimed())
+}
