@@ -102,15 +102,11 @@ fn early_method(page: &str) -> Option<&str> {
     // Those of `Deref` and other traits follow, with numbers.
     let own =
         methods.split(|name| name.contains('-') || *name == "fmt" || *name == "borrow").next().unwrap_or_default();
-    let is_plain = |name: &&str| !["owned", "upgradable", "on_arc"].iter().any(|word| name.contains(word));
-    match own.first() {
-        Some(&"new") => own.iter().skip_while(|name| is_plain(name)).find(|_| {
-            let first = own.iter().position(|name| !is_plain(name)).expect("found one");
-            own[first..].iter().any(|name| is_plain(name))
-        }),
-        first => first,
-    }
-    .copied()
+    let is_plain = |name: &&&str| !["owned", "upgradable", "on_arc"].iter().any(|word| name.contains(word));
+    let Some((&"new", rest)) = own.split_first() else { return own.first().copied() };
+    let last = rest.iter().skip_while(is_plain);
+    let is_split = last.clone().any(|name| is_plain(&name));
+    last.take(usize::from(is_split)).copied().next()
 }
 
 /// What the pages of one build have. An item is a page and the name of a place on it.

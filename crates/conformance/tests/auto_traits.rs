@@ -17,7 +17,7 @@ use fifolock_core::mutex::{
     MappedMutexGuard, MutexGuard, MutexState, OwnedMappedMutexGuard, OwnedMutexGuard,
 };
 use fifolock_core::platform::{CriticalSection, Local, Platform, Spin, Std, Timer};
-use fifolock_core::raw::{CriticalSectionLock, LocalLock, RawLock, SpinLock, StdLock, Word};
+use fifolock_core::raw::{CriticalSectionLock, LocalLock, RawLock, Refusal, SpinLock, StdLock, Word};
 use fifolock_core::rwlock::{
     OwnedRwLockMappedWriteGuard, OwnedRwLockReadGuard, OwnedRwLockUpgradableReadGuard, OwnedRwLockWriteGuard, Read,
     ReadDeadline, ReadOwned, ReadOwnedDeadline, ReadOwnedTimeout, ReadOwnedUntil, ReadTimeout, ReadUntil,
@@ -218,6 +218,7 @@ fn h13_raw_locks() {
         CriticalSectionLock:    Send if true,   Sync if true;
         LocalLock:              Send if true,   Sync if false;
         Word:                   Send if true,   Sync if true;
+        Refusal:                Send if true,   Sync if true;
         // Names of types: none has a value.
         Std:                    Send if true,   Sync if true;
         Spin:                   Send if true,   Sync if true;

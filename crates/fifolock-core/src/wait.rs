@@ -126,13 +126,13 @@ fn poll_slow<A: Rescuing, const RESCUE: bool>(
         polled_after_ready();
     }
     let scan = pin!(A::Scan::default());
+    let mut old = None;
     // Clones are foreign code, so they are made between sections, if a section can't do without. The lock may be free again
     // after a clone.
     // A waiter that is queued stays where it is, and its future's drop unlinks it. A cursor ends with this call.
     let mut refusal = Refusal::Panics;
     loop {
         let mut wakers = A::Wakers::default();
-        let mut old = None;
         let step = lock.section(refusal, |section| {
             let mut polled = Polled { waiter, waker, spare: &mut spare, old: &mut old, scan: scan.as_ref() };
             poll_in::<A, RESCUE>(section, &mut polled, &mut wakers)
