@@ -74,7 +74,7 @@ fn rwlock_sections<R: Raw>(waiters: usize) -> [usize; 7] {
 
 /// Where there are no shortcuts, a read-write lock tries in a short section first what they would do.
 fn attempts<R: Raw>() -> usize {
-    usize::from(!R::SHORTCUTS && !cfg!(feature = "diagnostics"))
+    usize::from(!R::HAS_FAST_PATH && !cfg!(feature = "diagnostics"))
 }
 
 /// Far more than a chunk.
@@ -85,7 +85,7 @@ fn k4_an_operation_takes_as_many_sections_whatever_the_queue<R: Raw>() {
     assert!(few.iter().all(|&n| n <= 2), "{few:?}");
     let [_, again, leave, release, ..] = few;
     // Where the word is atomic, it tells that nothing is new; with diagnostics all is done in sections.
-    let looks = !R::SHORTCUTS || cfg!(feature = "diagnostics");
+    let looks = !R::HAS_FAST_PATH || cfg!(feature = "diagnostics");
     assert_eq!((again, leave, release), (usize::from(looks), 1, 1));
     for waiters in [2, 33, MANY] {
         assert_eq!(mutex_sections::<R>(waiters), few);

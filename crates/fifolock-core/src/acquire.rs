@@ -3,7 +3,7 @@
 use crate::call_site::CallSite;
 use crate::error::TryLockError;
 use crate::platform::Platform;
-use crate::queue::{Stage, Waiter, polled_after_ready};
+use crate::queue::{Membership, Waiter, polled_after_ready};
 use crate::wait;
 use core::fmt;
 use core::future::Future;
@@ -17,9 +17,9 @@ use pin_project_lite::pin_project;
 /// It names the type arguments of [`Acquire`] and its timed forms; the methods of the locks make all of these. It is
 /// implemented for `&Mutex` and `Arc<Mutex>`, and for [`Reading`](crate::rwlock::Reading) and
 /// [`Writing`](crate::rwlock::Writing) of a `&RwLock` or `Arc<RwLock>`. It can't be implemented elsewhere.
-pub trait Request: sealed::Operations {}
+pub trait Request: sealed::RequestImpl {}
 
-impl<R: sealed::Operations> Request for R {}
+impl<R: sealed::RequestImpl> Request for R {}
 
 pub(crate) mod sealed {
     use super::{CallSite, Pin, Platform, Waiter};
@@ -29,7 +29,7 @@ pub(crate) mod sealed {
 
     /// The lock and the side of it that a request is for.
     #[allow(unnameable_types, reason = "sealed")]
-    pub trait Operations: Sized {
+    pub trait RequestImpl: Sized {
         /// The guard that the operation ends in.
         type Guard;
         /// The lock's platform.
@@ -50,20 +50,20 @@ pub(crate) mod sealed {
         fn lock(&self) -> Self::Lock<'_>;
         /// The future is dropped, or gives up: its waiter leaves, and a grant that it has not claimed is passed on.
         #[inline(always)]
-        fn abandon(&self, waiter: Pin<&Waiter>) {
-            wait::leave(self.lock(), waiter);
+        fn cancel(&self, waiter: Pin<&Waiter>) {
+            wait::cancel(self.lock(), waiter);
         }
         /// The operation ends without the lock: its waiter leaves, and a grant that it has not claimed is passed on. What it
         /// was made from is kept.
         #[inline(always)]
         fn give_up(&self, waiter: Pin<&Waiter>) {
-            self.abandon(waiter);
+            self.cancel(waiter);
         }
         /// Wraps what the caller keeps, in the name of the call at `call_site`.
         ///
         /// # Safety
         ///
-        /// The operation has ended without the lock, and not by [`abandon`](Self::abandon).
+        /// The operation has ended without the lock, and not by [`cancel`](Self::cancel).
         unsafe fn keep(self, call_site: CallSite) -> Self::Kept;
         /// What the caller keeps, and why.
         fn failed<E>(kept: Self::Kept, error: E) -> Self::Failed<E>;
@@ -81,8 +81,8 @@ pub(crate) mod sealed {
         /// Claims the grant if there is one, else leaves. `true`: the caller owns it. `false`: it has what the operation was
         /// made from, and whom the waiter blocked was granted and woken. Only of a queued waiter.
         #[inline(always)]
-        fn claim_or_leave(self, waiter: Pin<&Waiter>) -> bool {
-            wait::claim_or_leave(self, waiter)
+        fn claim_or_cancel(self, waiter: Pin<&Waiter>) -> bool {
+            wait::claim_or_cancel(self, waiter)
         }
     }
 
@@ -127,7 +127,7 @@ pin_project! {
 
     impl<R: Request> PinnedDrop for Acquire<R> {
         fn drop(this: Pin<&mut Self>) {
-            this.as_ref().leave();
+            this.as_ref().cancel();
         }
     }
 }
@@ -147,10 +147,10 @@ impl<R: Request> Acquire<R> {
     }
 
     #[inline(always)]
-    fn leave(self: Pin<&Self>) {
+    fn cancel(self: Pin<&Self>) {
         let this = self.project_ref();
         if let Some(request) = this.request {
-            request.abandon(this.waiter);
+            request.cancel(this.waiter);
         }
     }
 
@@ -187,7 +187,7 @@ impl<R: Request> Acquire<R> {
     /// Whether it has been neither queued nor ended: it was never polled, or only while its task had to give way.
     #[inline(always)]
     pub(crate) fn is_idle(self: Pin<&Self>) -> bool {
-        self.project_ref().waiter.stage() == Stage::Idle
+        self.project_ref().waiter.membership() == Membership::Idle
     }
 
     /// As its poll, for a caller who has no need to give way.
@@ -229,7 +229,7 @@ impl<R: Request> Future for Acquire<R> {
     #[inline(always)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let (request, waiter) = self.as_ref().parts();
-        if waiter.stage() == Stage::Idle {
+        if waiter.membership() == Membership::Idle {
             ready!(R::Platform::poll_proceed(cx));
         }
         ready!(wait::poll::<_, R::Platform>(request.lock(), waiter, cx));
@@ -247,7 +247,7 @@ impl<R: Request> fmt::Debug for Acquire<R> {
 /// One attempt, for any request.
 #[inline(always)]
 #[cfg_attr(feature = "diagnostics", track_caller)]
-pub(crate) fn try_now<R: sealed::Operations>(request: R) -> Result<R::Guard, TryLockError> {
+pub(crate) fn try_now<R: sealed::RequestImpl>(request: R) -> Result<R::Guard, TryLockError> {
     let call_site = CallSite::here();
     if wait::try_acquire(request.lock(), call_site) {
         // SAFETY: `try_acquire` said that the caller owns it.

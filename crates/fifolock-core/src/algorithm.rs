@@ -1,7 +1,7 @@
 //! What every way to acquire a lock consists of: the interface between the life of a waiter and the two locks.
 
 use crate::call_site::CallSite;
-use crate::queue::{Node, Waiter};
+use crate::queue::{Waiter, WaiterPtr};
 use crate::raw::{RawLock, Refusal, Word};
 use crate::state::QueueFull;
 use core::pin::Pin;
@@ -11,12 +11,12 @@ use core::task::Waker;
 ///
 /// The functions without `self` run inside a section, and only move things around; foreign code is called by the
 /// functions of this module, outside.
-pub trait Acquisition: Copy {
-    /// Whether the lock's word can be looked at and changed without a section. If not, the shortcuts below do nothing, and
+pub trait Algorithm: Copy {
+    /// Whether the lock's word can be looked at and changed without a section. If not, the fast steps below do nothing, and
     /// the code that would try them is left out.
-    const SHORTCUTS: bool;
-    /// Whether [`try_fast`](Self::try_fast) ever succeeds: by a shortcut, or by a section that is cheaper than the others.
-    const FAST: bool = Self::SHORTCUTS;
+    const HAS_FAST_PATH: bool;
+    /// Whether [`fast_acquire`](Self::fast_acquire) ever succeeds: by the fast path, or by a section that is cheaper than the others.
+    const TRIES_FAST: bool = Self::HAS_FAST_PATH;
     /// What a section works on.
     type Section<'s>;
     /// What a section took out of the waiters that it granted, to be woken.
@@ -28,20 +28,20 @@ pub trait Acquisition: Copy {
     /// Wakes whom a section granted, all before it returns or unwinds.
     fn wake_all(self, wakers: &mut Self::Wakers);
     /// Acquires, if the word alone allows it.
-    fn try_fast(self) -> bool;
+    fn fast_acquire(self) -> bool;
     /// Whether it can be acquired, by the look of the word; `true` where only a section can tell.
     fn may_enter(self) -> bool;
     /// Claims a grant without a section, if that can be done.
-    fn claim_fast(self, waiter: Pin<&Waiter>) -> bool;
+    fn fast_claim(self, waiter: Pin<&Waiter>) -> bool;
     /// Gives up what was acquired by a call at `call_site`. Only for its owner.
     fn release(self, call_site: CallSite);
 
     /// Acquires, if the policy lets a newcomer in, who asks at `call_site`.
-    fn enter(section: &mut Self::Section<'_>, call_site: CallSite) -> bool;
+    fn try_acquire(section: &mut Self::Section<'_>, call_site: CallSite) -> bool;
     /// Whether a newcomer must queue.
     fn has_to_wait(section: &Self::Section<'_>) -> bool;
     /// A newcomer enters, or a queued waiter claims, if that can be.
-    fn own(section: &mut Self::Section<'_>, waiter: Pin<&Waiter>, queued: bool) -> bool;
+    fn acquire_or_claim(section: &mut Self::Section<'_>, waiter: Pin<&Waiter>, queued: bool) -> bool;
     /// Queues a newcomer that has to wait, or gives the waker back: there are too many.
     ///
     /// # Safety
@@ -53,7 +53,7 @@ pub trait Acquisition: Copy {
     /// The grant becomes the property of the waiter's guard.
     fn claim(section: &mut Self::Section<'_>, waiter: Pin<&Waiter>);
     /// A waiter leaves ungranted: it is taken out, and whom it blocked is granted. Returns its waker.
-    fn leave(section: &mut Self::Section<'_>, waiter: Pin<&Waiter>, wakers: &mut Self::Wakers) -> Waker;
+    fn remove(section: &mut Self::Section<'_>, waiter: Pin<&Waiter>, wakers: &mut Self::Wakers) -> Waker;
 }
 
 /// The waker of a newcomer for whom there is no number left.
@@ -86,8 +86,8 @@ pub enum Step {
 /// The step, not the waiter's own mark, decides: it excludes a section that takes the grant away. `false` means that a
 /// section runs, or that only a section can tell.
 #[inline(always)]
-pub(crate) fn claim_fast<R: RawLock>(raw: &R, waiter: Pin<&Waiter>) -> bool {
-    let me = Word::new_held(Node::of(waiter).as_ptr(), false);
+pub(crate) fn fast_claim<R: RawLock>(raw: &R, waiter: Pin<&Waiter>) -> bool {
+    let me = Word::new_held(WaiterPtr::of(waiter).as_ptr(), false);
     let word = raw.guess();
     word.with_queued(false) == me && raw.try_acquire(word, word.claimed())
 }

@@ -42,7 +42,7 @@ mod imp;
 #[cfg(feature = "diagnostics")]
 mod report;
 
-pub(crate) use imp::{Holders, HoldersMut, Leaving, Recorded, Slot, SlotMut};
+pub(crate) use imp::{Holders, HoldersMut, Leaving, OwnerSite, OwnerSiteMut, Recorded};
 #[cfg(feature = "diagnostics")]
 pub use report::{Holder, LockReport, Waiting};
 

@@ -61,10 +61,10 @@ mod diagnostics;
 #[cfg_attr(docsrs, doc(cfg(feature = "diagnostics")))]
 pub mod diagnostics;
 pub mod error;
+mod held;
 #[cfg(feature = "defmt")]
 mod log_format;
 pub mod mutex;
-mod permit;
 pub mod platform;
 #[allow(
     unnameable_types,

@@ -127,13 +127,13 @@ pub use owned::{
 };
 
 use crate::acquire::Acquire;
-use crate::acquire::sealed::{Ends, Operations, keeps_nothing};
-use crate::algorithm::Acquisition;
+use crate::acquire::sealed::{Ends, RequestImpl, keeps_nothing};
+use crate::algorithm::Algorithm;
 use crate::call_site::CallSite;
 #[cfg(feature = "diagnostics")]
 use crate::diagnostics::LockReport;
 use crate::error::{LockKind, TimeoutError, TryLockError};
-use crate::permit::{Permit, Release};
+use crate::held::{Held, Release};
 use crate::platform::{Platform, Timer};
 use crate::raw::RawLock;
 use crate::run::{Wait, run};
@@ -248,7 +248,7 @@ impl<L: MutexHandle> Release for Locking<L> {
     }
 }
 
-impl<L: MutexHandle> Operations for Locking<L> {
+impl<L: MutexHandle> RequestImpl for Locking<L> {
     type Guard = L::Guard;
     type Platform = L::Platform;
     const KIND: LockKind = LockKind::Mutex;
@@ -268,7 +268,7 @@ impl<L: MutexHandle> Operations for Locking<L> {
     #[inline(always)]
     unsafe fn into_guard(self, call_site: CallSite) -> L::Guard {
         // SAFETY: the caller owns it and has no other guard.
-        L::guard(unsafe { Permit::new(self, call_site) })
+        L::guard(unsafe { Held::new(self, call_site) })
     }
 }
 

@@ -24,7 +24,7 @@
 //! - **I3 (the waker's slot):** a waiter that waits owns the waker in its slot; the slot is written in sections only.
 //!   Whoever grants or removes it takes the waker over and leaves the slot as it is, so that the task of a granted waiter
 //!   can still be told. Outside a section only the slot's addresses are looked at, which are atomics.
-//! - **I4 (stage):** `stage` is touched only by who polls or drops the future, and they have it exclusively.
+//! - **I4 (stage):** `membership` is touched only by who polls or drops the future, and they have it exclusively.
 //! - **I5 (no way back):** no pointer in a queue or a waiter points into a lock, so a lock whose waiters were forgotten
 //!   can move.
 //! - **I6 (written):** a waiter that has been queued has links, a slot and numbers.
@@ -41,10 +41,10 @@ mod waiter;
 pub(crate) use granted::{GrantedSet, Grants};
 pub use rescue::{Found, Scan};
 pub(crate) use rescue::{Trade, visit};
-pub(crate) use waiter::Stage;
-pub use waiter::{Kind, Node, Waiter};
+pub(crate) use waiter::Membership;
+pub use waiter::{Mode, Waiter, WaiterPtr};
 
-use waiter::{GRANTED, Links, Numbers, Role, Slot};
+use waiter::{GRANTED, Links, Numbers, Role, WakerSlot};
 
 #[cfg(feature = "diagnostics")]
 use crate::call_site::CallSite;
@@ -71,8 +71,8 @@ impl Ring {
     }
 
     #[inline(always)]
-    fn head(&self) -> Option<Node> {
-        NonNull::new(self.head.cast_mut()).map(Node)
+    fn head(&self) -> Option<WaiterPtr> {
+        NonNull::new(self.head.cast_mut()).map(WaiterPtr)
     }
 
     /// | before | after |
@@ -84,7 +84,7 @@ impl Ring {
     ///
     /// In a section; the waiter is alive, pinned (I1), of this ring's lock, and in no ring.
     #[inline(always)]
-    unsafe fn link_last(&mut self, node: Node) {
+    unsafe fn link_last(&mut self, node: WaiterPtr) {
         // SAFETY: alive, as the caller promises.
         let waiter = unsafe { node.waiter() };
         let new = node.as_ptr().cast_const();
@@ -115,14 +115,14 @@ impl Ring {
     ///
     /// In a section; the waiter is linked in this ring.
     #[inline(always)]
-    unsafe fn unlink(&mut self, node: Node) -> Others {
+    unsafe fn unlink(&mut self, node: WaiterPtr) -> MoreWait {
         // SAFETY: linked, as the caller promises.
         let Links { prev, next } = unsafe { node.waiter() }.links();
         let this = node.as_ptr().cast_const();
         if ptr::eq(next, this) {
             debug_assert!(ptr::eq(self.head, this), "a ring of one is its head");
             self.head = ptr::null();
-            return Others(false);
+            return MoreWait(false);
         }
         // SAFETY: I1: the neighbours are linked.
         unsafe { &*prev }.set_next(next);
@@ -131,7 +131,7 @@ impl Ring {
         if ptr::eq(self.head, this) {
             self.head = next;
         }
-        Others(true)
+        MoreWait(true)
     }
 
     /// Moves the waiters from the head, `first`, to `last` to the end of another ring; `next` follows `last` here.
@@ -188,7 +188,7 @@ impl Ring {
     ///
     /// In a section; `old` is linked in this ring; `new` is alive, pinned (I1), of the same lock, and in no ring.
     #[inline(always)]
-    unsafe fn replace(&mut self, old: Node, new: Node) {
+    unsafe fn replace(&mut self, old: WaiterPtr, new: WaiterPtr) {
         // SAFETY: linked, as the caller promises.
         let Links { prev, next } = unsafe { old.waiter() }.links();
         // SAFETY: alive, as the caller promises.
@@ -217,11 +217,11 @@ impl Ring {
     ///
     /// In a section; `head` is the head.
     #[inline(always)]
-    unsafe fn tail_of(&self, head: Node) -> Node {
+    unsafe fn tail_of(&self, head: WaiterPtr) -> WaiterPtr {
         // SAFETY: I1: linked, as the caller promises.
         let tail = unsafe { head.waiter() }.links().prev.cast_mut();
         // SAFETY: I6: links of a linked waiter lead to waiters.
-        Node(unsafe { NonNull::new_unchecked(tail) })
+        WaiterPtr(unsafe { NonNull::new_unchecked(tail) })
     }
 
     /// The one before this; `None` for the head.
@@ -230,7 +230,7 @@ impl Ring {
     ///
     /// In a section; the waiter is linked in this ring.
     #[inline(always)]
-    unsafe fn before(&self, node: Node) -> Option<Node> {
+    unsafe fn before(&self, node: WaiterPtr) -> Option<WaiterPtr> {
         // SAFETY: as the caller promises.
         (!ptr::eq(self.head, node.as_ptr())).then(|| unsafe { self.tail_of(node) })
     }
@@ -244,7 +244,7 @@ impl Ring {
     ///
     /// In a section; `node` is linked in this ring; `new` is alive, pinned (I1, I7), and in no ring.
     #[inline(always)]
-    unsafe fn link_behind(&mut self, node: Node, new: Node) {
+    unsafe fn link_behind(&mut self, node: WaiterPtr, new: WaiterPtr) {
         // SAFETY: linked, as the caller promises.
         let before = unsafe { node.waiter() };
         let next = before.links().next;
@@ -258,7 +258,7 @@ impl Ring {
 
 /// Whether others are left in the ring that a waiter was taken out of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Others(pub(crate) bool);
+pub(crate) struct MoreWait(pub(crate) bool);
 
 /// Waiters that wait, first come first served.
 #[derive(Debug)]
@@ -271,9 +271,9 @@ impl WaitQueue {
 
     /// What the first waiter waits for.
     #[inline(always)]
-    pub(crate) fn first_kind(&self) -> Option<Kind> {
+    pub(crate) fn first_mode(&self) -> Option<Mode> {
         // SAFETY: I1, I2: the head is linked, and this is a section.
-        self.0.head().map(|first| unsafe { first.kind() })
+        self.0.head().map(|first| unsafe { first.mode() })
     }
 
     /// Whether the grant of the first waiter was stolen, and it has not been polled since.
@@ -284,10 +284,10 @@ impl WaitQueue {
     }
 
     /// Takes the first waiter out for the rest of the section, if it waits for an upgrade.
-    pub(crate) fn set_upgrade_aside(&mut self) -> Option<Node> {
+    pub(crate) fn set_upgrade_aside(&mut self) -> Option<WaiterPtr> {
         let first = self.0.head()?;
         // SAFETY: I1, I2: the head is linked, and this is a section.
-        if unsafe { first.kind() } != Kind::Upgrade {
+        if unsafe { first.mode() } != Mode::Upgrade {
             return None;
         }
         // SAFETY: I1: the head is linked here.
@@ -300,9 +300,9 @@ impl WaitQueue {
     /// # Safety
     ///
     /// In the section in which [`set_upgrade_aside`](Self::set_upgrade_aside) of this queue took it out.
-    pub(crate) unsafe fn put_upgrade_back(&mut self, upgrade: Node) {
+    pub(crate) unsafe fn put_upgrade_back(&mut self, upgrade: WaiterPtr) {
         // SAFETY: I1: alive since the section began, and in no ring.
-        unsafe { self.link(upgrade, Kind::Upgrade) };
+        unsafe { self.link(upgrade, Mode::Upgrade) };
     }
 
     /// Queues a waiter with the waker to wake it by.
@@ -312,20 +312,20 @@ impl WaitQueue {
     /// In a section of the waiter's lock, by who has the waiter's future exclusively. The waiter was never queued, and
     /// its future's drop unlinks it if nothing did before.
     #[inline(always)]
-    pub(crate) unsafe fn push(&mut self, waiter: Pin<&Waiter>, waker: Waker, ticket: u32, kind: Kind) {
-        debug_assert_eq!(waiter.stage(), Stage::Idle, "a waiter queues once");
-        waiter.set_stage(Stage::Queued);
-        if kind != Kind::Write {
+    pub(crate) unsafe fn push(&mut self, waiter: Pin<&Waiter>, waker: Waker, batch_id: u32, mode: Mode) {
+        debug_assert_eq!(waiter.membership(), Membership::Idle, "a waiter queues once");
+        waiter.set_membership(Membership::Queued);
+        if mode != Mode::Write {
             // SAFETY: I2, as the caller promises. It was made with `Write`.
-            unsafe { waiter.set_role(Role::new(kind)) };
+            unsafe { waiter.set_role(Role::new(mode)) };
         }
         // SAFETY: in no ring, so nobody else knows the slot.
-        waiter.slot.with_mut(|slot| unsafe { slot.cast::<Slot>().write(Slot::new(waker)) });
-        let numbers = Numbers { number: ticket, since: 0, scanned: 0 };
+        waiter.slot.with_mut(|slot| unsafe { slot.cast::<WakerSlot>().write(WakerSlot::new(waker)) });
+        let numbers = Numbers { number: batch_id, since: 0, scanned: 0 };
         // SAFETY: I2, as the caller promises.
         waiter.numbers.with_mut(|slot| unsafe { slot.cast::<Numbers>().write(numbers) });
         // SAFETY: pinned, and in no ring.
-        unsafe { self.link(Node::of(waiter), kind) };
+        unsafe { self.link(WaiterPtr::of(waiter), mode) };
     }
 
     /// A waiter whose grant was stolen waits again, with the waker to wake it by.
@@ -334,25 +334,32 @@ impl WaitQueue {
     ///
     /// In a section of the waiter's lock; it is granted and not claimed, in no ring, and waits for this kind.
     #[inline(always)]
-    pub(crate) unsafe fn push_again(&mut self, victim: Node, waker: Waker, ticket: u32, kind: Kind, grants: Grants) {
+    pub(crate) unsafe fn push_again(
+        &mut self,
+        victim: WaiterPtr,
+        waker: Waker,
+        batch_id: u32,
+        mode: Mode,
+        grants: Grants,
+    ) {
         // SAFETY: I1: unclaimed, so its future has not ended.
         let waiter = unsafe { victim.waiter() };
         // SAFETY: I3, I6: granted, so it was queued, and its waker was taken.
         unsafe { waiter.slot() }.put(waker);
         // SAFETY: I2, as the caller promises.
-        unsafe { waiter.wait_again(ticket, grants.newest()) };
+        unsafe { waiter.wait_again(batch_id, grants.newest()) };
         // SAFETY: I1: pinned, and in no ring.
-        unsafe { self.link(victim, kind) };
+        unsafe { self.link(victim, mode) };
     }
 
     /// # Safety
     ///
     /// As `link_last`.
     #[inline(always)]
-    unsafe fn link(&mut self, node: Node, kind: Kind) {
+    unsafe fn link(&mut self, node: WaiterPtr, mode: Mode) {
         // SAFETY: as the caller promises.
         unsafe { self.0.link_last(node) };
-        if kind == Kind::Upgrade {
+        if mode == Mode::Upgrade {
             // Last in a ring is just before the first.
             self.0.head = node.as_ptr();
         }
@@ -360,7 +367,7 @@ impl WaitQueue {
 
     /// Takes the first waiter out, marks it as granted, and takes its waker, to be woken once the section has ended.
     #[inline(always)]
-    pub(crate) fn grant_first(&mut self, grant: u32) -> Option<(Node, Waker, Others)> {
+    pub(crate) fn grant_first(&mut self, grant: u32) -> Option<(WaiterPtr, Waker, MoreWait)> {
         let first = self.0.head()?;
         // SAFETY: I1: the head is linked here.
         let others = unsafe { self.0.unlink(first) };
@@ -372,7 +379,7 @@ impl WaitQueue {
         // SAFETY: I2.
         unsafe { waiter.update(|numbers| numbers.number = grant) };
         // Ordering: Relaxed. The end of the section, or the word that it stores, publishes it: see `is_granted`.
-        waiter.phase.store(GRANTED, Ordering::Relaxed);
+        waiter.grant_state.store(GRANTED, Ordering::Relaxed);
         Some((first, waker, others))
     }
 
@@ -409,7 +416,7 @@ impl WaitQueue {
             // SAFETY: I2.
             unsafe { waiter.update(|numbers| numbers.number = grant) };
             // Ordering: Relaxed, as in `grant_first`.
-            waiter.phase.store(GRANTED, Ordering::Relaxed);
+            waiter.grant_state.store(GRANTED, Ordering::Relaxed);
             next = waiter.links().next;
         }
         grants.advance_to(grant);
@@ -423,10 +430,10 @@ impl WaitQueue {
     ///
     /// In a section; the waiter is linked in this queue, and waits no more, or is queued again with this waker.
     #[inline(always)]
-    pub(crate) unsafe fn leave(&mut self, waiter: Pin<&Waiter>) -> (Waker, Others) {
+    pub(crate) unsafe fn remove(&mut self, waiter: Pin<&Waiter>) -> (Waker, MoreWait) {
         debug_assert!(!waiter.is_granted(), "a granted waiter is in no wait queue");
         // SAFETY: linked here, as the caller promises.
-        let others = unsafe { self.0.unlink(Node::of(waiter)) };
+        let others = unsafe { self.0.unlink(WaiterPtr::of(waiter)) };
         // SAFETY: I3: it waited, so the slot's waker is its own, and leaves with this.
         (unsafe { waiter.take_waker() }, others)
     }
@@ -442,7 +449,7 @@ impl WaitQueue {
     /// In a section, by the poll of the thief's future; the thief is linked in this queue and never waits again;
     /// `victim` is granted and not claimed, in no ring, and waited for the same.
     #[inline]
-    pub(crate) unsafe fn trade(&mut self, thief: Pin<&Waiter>, victim: Node, grants: Grants) {
+    pub(crate) unsafe fn trade(&mut self, thief: Pin<&Waiter>, victim: WaiterPtr, grants: Grants) {
         // SAFETY: I1: unclaimed, so its future has not ended.
         let other = unsafe { victim.waiter() };
         debug_assert!(other.is_granted() && !thief.is_granted(), "a waiter steals from a granted one");
@@ -451,13 +458,13 @@ impl WaitQueue {
         // SAFETY: I3, I6: granted, so it was queued, and its waker was taken.
         unsafe { other.slot() }.put(waker);
         // SAFETY: I2: it waits.
-        let ticket = unsafe { thief.ticket() };
+        let batch_id = unsafe { thief.batch_id() };
         // SAFETY: I2: in a section.
-        debug_assert_eq!(unsafe { thief.kind() }, unsafe { other.kind() }, "they want the same");
+        debug_assert_eq!(unsafe { thief.mode() }, unsafe { other.mode() }, "they want the same");
         // SAFETY: I2, I6: it was queued.
-        unsafe { other.wait_again(ticket, grants.newest()) };
+        unsafe { other.wait_again(batch_id, grants.newest()) };
         // SAFETY: I1: one is linked here, the other in no ring.
-        unsafe { self.0.replace(Node::of(thief), victim) };
+        unsafe { self.0.replace(WaiterPtr::of(thief), victim) };
     }
 }
 
@@ -486,19 +493,19 @@ pub(crate) unsafe fn replace_waker(waiter: Pin<&Waiter>, waker: Waker) -> Waker 
 #[cfg(feature = "diagnostics")]
 impl Ring {
     /// What the waiters wait for and where they asked, from the head on. In one section, as every use of a ring.
-    fn places(&self) -> impl Iterator<Item = (Kind, CallSite)> {
+    fn places(&self) -> impl Iterator<Item = (Mode, CallSite)> {
         core::iter::successors(self.head(), move |node| {
             // SAFETY: I1, I2: linked, and the section goes on.
             let next = unsafe { node.waiter() }.links().next;
-            NonNull::new(next.cast_mut()).filter(|_| !ptr::eq(next, self.head)).map(Node)
+            NonNull::new(next.cast_mut()).filter(|_| !ptr::eq(next, self.head)).map(WaiterPtr)
         })
         // SAFETY: as above.
         .filter(|node| !unsafe { node.waiter() }.is_cursor())
         .map(|node| {
             // SAFETY: as above.
-            let kind = unsafe { node.kind() };
+            let mode = unsafe { node.mode() };
             // SAFETY: as above.
-            (kind, unsafe { node.call_site() })
+            (mode, unsafe { node.call_site() })
         })
     }
 }
@@ -506,7 +513,7 @@ impl Ring {
 #[cfg(feature = "diagnostics")]
 impl WaitQueue {
     /// Those who wait, first come first.
-    pub(crate) fn places(&self) -> impl Iterator<Item = (Kind, CallSite)> {
+    pub(crate) fn places(&self) -> impl Iterator<Item = (Mode, CallSite)> {
         self.0.places()
     }
 }
@@ -514,7 +521,7 @@ impl WaitQueue {
 #[cfg(feature = "diagnostics")]
 impl GrantedSet {
     /// The granted.
-    pub(crate) fn places(&self) -> impl Iterator<Item = (Kind, CallSite)> {
+    pub(crate) fn places(&self) -> impl Iterator<Item = (Mode, CallSite)> {
         self.0.places()
     }
 }
@@ -525,12 +532,12 @@ impl GrantedSet {
 ///
 /// In a section, which found the waiter as the granted one: it has not claimed, so it is alive (I1).
 #[cfg(feature = "diagnostics")]
-pub(crate) unsafe fn place_of(granted: NonNull<Waiter>) -> (Kind, CallSite) {
-    let node = Node(granted);
+pub(crate) unsafe fn place_of(granted: NonNull<Waiter>) -> (Mode, CallSite) {
+    let node = WaiterPtr(granted);
     // SAFETY: alive, as the caller promises.
-    let kind = unsafe { node.kind() };
+    let mode = unsafe { node.mode() };
     // SAFETY: as above.
-    (kind, unsafe { node.call_site() })
+    (mode, unsafe { node.call_site() })
 }
 
 /// A future was polled after it had returned `Ready`.

@@ -31,13 +31,13 @@
 //! | `state/rwlock/rescue.rs` | which theft helps, and what it counts |
 //! | `mutex/raw.rs`, `rwlock/raw/rescue.rs` | the theft |
 
-use crate::algorithm::{Acquisition, Step};
+use crate::algorithm::{Algorithm, Step};
 use crate::queue::Waiter;
 use core::pin::Pin;
 use core::task::Waker;
 
 /// An acquisition whose waiters can steal a grant that their own task leaves unclaimed.
-pub trait Rescuing: Acquisition {
+pub trait Rescuing: Algorithm {
     /// What a poll keeps of a scan between two sections.
     type Scan: Default;
 
@@ -65,7 +65,7 @@ pub trait Rescuing: Acquisition {
     ///
     /// In a section, by the waiter's poll; it waits. After [`Step::ScanOn`] the poll must go on, or
     /// [stop](Self::stop_scan), before it returns or runs foreign code.
-    unsafe fn look(
+    unsafe fn try_steal(
         section: &mut Self::Section<'_>,
         waiter: Pin<&Waiter>,
         scan: Pin<&Self::Scan>,

@@ -5,7 +5,7 @@ use crate::acquire::{Acquire, Request};
 use crate::call_site::CallSite;
 use crate::error::{Limit, LockKind, TimeoutError};
 use crate::platform::{Platform, Timer};
-use crate::queue::{Stage, Waiter};
+use crate::queue::{Membership, Waiter};
 use crate::wait;
 use core::fmt;
 use core::future::Future;
@@ -14,8 +14,8 @@ use core::pin::Pin;
 use core::task::{Context, Poll, ready};
 use pin_project_lite::pin_project;
 
-type Duration<R> = <<R as crate::acquire::sealed::Operations>::Platform as Timer>::Duration;
-type Instant<R> = <<R as crate::acquire::sealed::Operations>::Platform as Timer>::Instant;
+type Duration<R> = <<R as crate::acquire::sealed::RequestImpl>::Platform as Timer>::Duration;
+type Instant<R> = <<R as crate::acquire::sealed::RequestImpl>::Platform as Timer>::Instant;
 
 pin_project! {
     /// What a limited operation consists of.
@@ -328,7 +328,7 @@ fn poll_limited<A: Ends, P: Platform, M: Limited>(
     cx: &mut Context<'_>,
 ) -> Poll<Outcome> {
     // Where already the first look is a section, all of it is one call.
-    if A::SHORTCUTS
+    if A::HAS_FAST_PATH
         && let Poll::Ready(outcome) = poll_lock::<_, P, _>(lock, waiter, limit, cx)
     {
         return Poll::Ready(outcome);
@@ -344,7 +344,7 @@ fn poll_lock<A: Ends, P: Platform, M: Limited>(
     limit: &M,
     cx: &mut Context<'_>,
 ) -> Poll<Outcome> {
-    if waiter.stage() == Stage::Idle {
+    if waiter.membership() == Membership::Idle {
         if limit.is_invalid() {
             waiter.set_done();
             return Poll::Ready(Outcome::Invalid);
@@ -378,13 +378,13 @@ fn poll_waiting<A: Ends, P: Platform, M: Limited>(
     mut sleep: Pin<&mut Option<M::Sleep>>,
     cx: &mut Context<'_>,
 ) -> Poll<Outcome> {
-    if !A::SHORTCUTS
+    if !A::HAS_FAST_PATH
         && let Poll::Ready(outcome) = poll_lock::<_, P, _>(lock, waiter, limit, cx)
     {
         return Poll::Ready(outcome);
     }
     // The task has to give way before anything is tried: the wait has not begun.
-    if waiter.stage() == Stage::Idle {
+    if waiter.membership() == Membership::Idle {
         return Poll::Pending;
     }
     if sleep.is_none() {
@@ -394,7 +394,7 @@ fn poll_waiting<A: Ends, P: Platform, M: Limited>(
     if sleep.as_pin_mut().is_none_or(|sleep| sleep.poll(cx).is_pending()) {
         return Poll::Pending;
     }
-    Poll::Ready(lock.claim_or_leave(waiter).into())
+    Poll::Ready(lock.claim_or_cancel(waiter).into())
 }
 
 impl<R: Request> fmt::Debug for Timeout<R>

@@ -8,10 +8,10 @@
 //!
 //! The way back, from granted to waiting, is [the rescue](crate::rescue).
 
-use crate::algorithm::{Acquisition, Step, TooMany};
+use crate::algorithm::{Algorithm, Step, TooMany};
 use crate::call_site::CallSite;
 use crate::platform::Platform;
-use crate::queue::{Stage, Waiter, polled_after_ready, replace_waker};
+use crate::queue::{Membership, Waiter, polled_after_ready, replace_waker};
 use crate::raw::Refusal;
 use crate::rescue::Rescuing;
 use crate::state::QueueFull;
@@ -21,23 +21,23 @@ use core::task::{Context, Poll, Waker};
 
 /// One attempt. `true`: the caller owns it.
 #[inline(always)]
-pub(crate) fn try_acquire<A: Acquisition>(lock: A, call_site: CallSite) -> bool {
-    lock.try_fast() || try_slow(lock, call_site)
+pub(crate) fn try_acquire<A: Algorithm>(lock: A, call_site: CallSite) -> bool {
+    lock.fast_acquire() || try_slow(lock, call_site)
 }
 
-/// The shortcut fails also while a section runs, which says nothing about the lock.
+/// The fast path fails also while a section runs, which says nothing about the lock.
 #[inline]
-fn try_slow<A: Acquisition>(lock: A, call_site: CallSite) -> bool {
-    lock.may_enter() && lock.section(Refusal::Panics, move |section| A::enter(section, call_site))
+fn try_slow<A: Algorithm>(lock: A, call_site: CallSite) -> bool {
+    lock.may_enter() && lock.section(Refusal::Panics, move |section| A::try_acquire(section, call_site))
 }
 
 /// Polls an operation. A caller that gets `Ready` owns what it waited for, and never uses the waiter again.
 #[inline(always)]
 pub(crate) fn poll<A: Rescuing, P: Platform>(lock: A, waiter: Pin<&Waiter>, cx: &mut Context<'_>) -> Poll<()> {
-    if A::SHORTCUTS {
-        match waiter.stage() {
-            Stage::Idle => {
-                if lock.try_fast() {
+    if A::HAS_FAST_PATH {
+        match waiter.membership() {
+            Membership::Idle => {
+                if lock.fast_acquire() {
                     return Poll::Ready(());
                 }
                 return if P::RESCUE {
@@ -47,18 +47,18 @@ pub(crate) fn poll<A: Rescuing, P: Platform>(lock: A, waiter: Pin<&Waiter>, cx: 
                 };
             }
             // Granted, or robbed, which can't be claimed.
-            Stage::Queued if !waiter.just_waits() => {
-                if lock.claim_fast(waiter) {
+            Membership::Queued if !waiter.just_waits() => {
+                if lock.fast_claim(waiter) {
                     return Poll::Ready(());
                 }
             }
             // Should a grant be under way, its wake is still to come.
-            Stage::Queued if waiter.will_wake(cx.waker()) && !(P::RESCUE && lock.may_be_unclaimed()) => {
+            Membership::Queued if waiter.will_wake(cx.waker()) && !(P::RESCUE && lock.may_be_unclaimed()) => {
                 return Poll::Pending;
             }
-            Stage::Queued | Stage::Done => {}
+            Membership::Queued | Membership::Done => {}
         }
-    } else if A::FAST && waiter.stage() == Stage::Idle && lock.try_fast() {
+    } else if A::TRIES_FAST && waiter.membership() == Membership::Idle && lock.fast_acquire() {
         return Poll::Ready(());
     }
     if P::RESCUE {
@@ -96,7 +96,7 @@ fn poll_first<A: Rescuing, const RESCUE: bool>(lock: A, waiter: Pin<&Waiter>, wa
 }
 
 /// The caller has just become the owner. Should the foreign code panic that is still to run, it is the owner no more.
-fn now_owner<A: Acquisition>(lock: A, waiter: Pin<&Waiter>, foreign: impl FnOnce()) -> Poll<()> {
+fn now_owner<A: Algorithm>(lock: A, waiter: Pin<&Waiter>, foreign: impl FnOnce()) -> Poll<()> {
     waiter.set_done();
     let owner = OnDrop(|| lock.release(waiter.call_site()));
     foreign();
@@ -122,7 +122,7 @@ fn poll_slow<A: Rescuing, const RESCUE: bool>(
     waker: &Waker,
     mut spare: Option<Waker>,
 ) -> Poll<()> {
-    if waiter.stage() == Stage::Done {
+    if waiter.membership() == Membership::Done {
         polled_after_ready();
     }
     let scan = pin!(A::Scan::default());
@@ -185,8 +185,8 @@ fn poll_in<A: Rescuing, const RESCUE: bool>(
     wakers: &mut A::Wakers,
 ) -> Step {
     let waiter = polled.waiter;
-    let queued = waiter.stage() == Stage::Queued;
-    if A::own(section, waiter, queued) {
+    let queued = waiter.membership() == Membership::Queued;
+    if A::acquire_or_claim(section, waiter, queued) {
         if RESCUE {
             // SAFETY: I7: in a section, by the cursor's poll.
             unsafe { A::stop_scan(section, polled.scan) };
@@ -216,7 +216,7 @@ fn poll_in<A: Rescuing, const RESCUE: bool>(
         return Step::Wait;
     }
     // SAFETY: I7: in a section, by its poll, which goes on at `ScanOn` without foreign code in between; it waits.
-    unsafe { A::look(section, waiter, polled.scan, polled.spare, wakers) }
+    unsafe { A::try_steal(section, waiter, polled.scan, polled.spare, wakers) }
 }
 
 /// Ends a wait that is not wanted any longer, unless it has been granted: then it is claimed. Only of a queued waiter.
@@ -224,14 +224,14 @@ fn poll_in<A: Rescuing, const RESCUE: bool>(
 /// `true`: the caller owns it. `false`: the waiter has left, and whom it blocked was granted and woken.
 #[cold]
 #[inline(never)]
-pub(crate) fn claim_or_leave<A: Acquisition>(lock: A, waiter: Pin<&Waiter>) -> bool {
+pub(crate) fn claim_or_cancel<A: Algorithm>(lock: A, waiter: Pin<&Waiter>) -> bool {
     stop_waiting(lock, waiter).is_none()
 }
 
 /// The waker of a waiter that has left, to be dropped; `None`: the caller owns it.
 #[inline(always)]
-fn stop_waiting<A: Acquisition>(lock: A, waiter: Pin<&Waiter>) -> Option<Waker> {
-    debug_assert_eq!(waiter.stage(), Stage::Queued, "it waits for nothing");
+fn stop_waiting<A: Algorithm>(lock: A, waiter: Pin<&Waiter>) -> Option<Waker> {
+    debug_assert_eq!(waiter.membership(), Membership::Queued, "it waits for nothing");
     waiter.set_done();
     let mut wakers = A::Wakers::default();
     let granted = &mut wakers;
@@ -240,7 +240,7 @@ fn stop_waiting<A: Acquisition>(lock: A, waiter: Pin<&Waiter>) -> Option<Waker> 
             A::claim(section, waiter);
             return None;
         }
-        Some(A::leave(section, waiter, granted))
+        Some(A::remove(section, waiter, granted))
     });
     lock.wake_all(&mut wakers);
     left
@@ -248,9 +248,9 @@ fn stop_waiting<A: Acquisition>(lock: A, waiter: Pin<&Waiter>) -> Option<Waker> 
 
 /// The waiter is not wanted any longer. What it has is passed on, and whom it blocked is granted.
 #[inline(always)]
-pub(crate) fn leave<A: Acquisition>(lock: A, waiter: Pin<&Waiter>) {
-    if waiter.stage() == Stage::Queued {
-        leave_queued(lock, waiter);
+pub(crate) fn cancel<A: Algorithm>(lock: A, waiter: Pin<&Waiter>) {
+    if waiter.membership() == Membership::Queued {
+        cancel_queued(lock, waiter);
     }
 }
 
@@ -260,14 +260,14 @@ pub(crate) fn leave<A: Acquisition>(lock: A, waiter: Pin<&Waiter>) {
 /// | granted to the caller | as if its guard had been dropped |
 #[cold]
 #[inline(never)]
-fn leave_queued<A: Acquisition>(lock: A, waiter: Pin<&Waiter>) {
-    if A::SHORTCUTS {
+fn cancel_queued<A: Algorithm>(lock: A, waiter: Pin<&Waiter>) {
+    if A::HAS_FAST_PATH {
         match stop_waiting(lock, waiter) {
             Some(waker) => drop(waker),
             None => lock.release(waiter.call_site()),
         }
     // Where flash is dear, one copy has to do for all.
-    } else if claim_or_leave(lock, waiter) {
+    } else if claim_or_cancel(lock, waiter) {
         lock.release(waiter.call_site());
     }
 }

@@ -49,7 +49,7 @@ impl Drop for Inside {
 unsafe impl<R: RawLock> RawLock for Depth<R> {
     const INIT: Self = Self(R::INIT);
 
-    const SHORTCUTS: bool = R::SHORTCUTS;
+    const HAS_FAST_PATH: bool = R::HAS_FAST_PATH;
 
     fn with<T>(&self, f: impl FnOnce(&mut Word) -> T) -> T {
         self.0.with(|word| {

@@ -1,37 +1,37 @@
 //! Without the feature: nothing is kept, and nothing costs anything.
 
 use crate::call_site::CallSite;
-use crate::queue::Kind;
+use crate::queue::Mode;
 
 /// The raw lock that the algorithms work on.
 pub(crate) type Recorded<R> = R;
 
 /// The place of a mutex's owner.
 #[derive(Debug)]
-pub(crate) struct Slot;
+pub(crate) struct OwnerSite;
 
-impl Slot {
+impl OwnerSite {
     pub(crate) const EMPTY: Self = Self;
 
     #[inline(always)]
-    pub(crate) fn lend(&mut self) -> SlotMut<'_> {
+    pub(crate) fn lend(&mut self) -> OwnerSiteMut<'_> {
         Self
     }
 
     #[inline(always)]
-    pub(crate) fn entered(&mut self, entered: bool, _: CallSite) -> bool {
+    pub(crate) fn set_if(&mut self, entered: bool, _: CallSite) -> bool {
         entered
     }
 
     #[inline(always)]
-    pub(crate) fn enter(&mut self, _: CallSite) {}
+    pub(crate) fn set(&mut self, _: CallSite) {}
 
     #[inline(always)]
-    pub(crate) fn leave(&mut self) {}
+    pub(crate) fn clear(&mut self) {}
 }
 
 /// By value: a section keeps no pointer to nothing.
-pub(crate) type SlotMut<'s> = Slot;
+pub(crate) type OwnerSiteMut<'s> = OwnerSite;
 
 /// The places of a read-write lock's owners.
 #[derive(Debug)]
@@ -46,24 +46,24 @@ impl Holders {
     }
 
     #[inline(always)]
-    pub(crate) fn entered(&mut self, entered: bool, _: Kind, _: CallSite) -> bool {
+    pub(crate) fn entered(&mut self, entered: bool, _: Mode, _: CallSite) -> bool {
         entered
     }
 
     #[inline(always)]
-    pub(crate) fn granted(&mut self, _: Kind) {}
+    pub(crate) fn granted(&mut self, _: Mode) {}
 
     #[inline(always)]
-    pub(crate) fn claimed(&mut self, _: Kind, _: CallSite) {}
+    pub(crate) fn claimed(&mut self, _: Mode, _: CallSite) {}
 
     #[inline(always)]
-    pub(crate) fn robbed(&mut self, _: Kind, _: CallSite) {}
+    pub(crate) fn robbed(&mut self, _: Mode, _: CallSite) {}
 
     #[inline(always)]
-    pub(crate) fn left(&mut self, _: Kind) {}
+    pub(crate) fn cancelled(&mut self, _: Mode) {}
 
     #[inline(always)]
-    pub(crate) fn leave(&mut self, _: Leaving) {}
+    pub(crate) fn gave_up(&mut self, _: Leaving) {}
 }
 
 pub(crate) type HoldersMut<'s> = Holders;
@@ -74,12 +74,12 @@ pub(crate) struct Leaving;
 
 impl Leaving {
     #[inline(always)]
-    pub(crate) fn of(_: Kind, _: CallSite) -> Self {
+    pub(crate) fn of(_: Mode, _: CallSite) -> Self {
         Self
     }
 
     #[inline(always)]
-    pub(crate) fn changed(_: Kind, _: Kind, _: CallSite) -> Self {
+    pub(crate) fn changed(_: Mode, _: Mode, _: CallSite) -> Self {
         Self
     }
 }

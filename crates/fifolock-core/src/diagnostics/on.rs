@@ -2,15 +2,15 @@
 
 use super::CALL_SITES;
 use crate::call_site::CallSite;
-use crate::queue::Kind;
+use crate::queue::Mode;
 use crate::raw::{RawLock, Refusal, Word};
 
-/// A raw lock without shortcuts: whoever becomes an owner, or ceases to be one, does so in a section, which records it.
+/// A raw lock without a fast path: a caller becomes an owner, or ceases to be one, in a section, which records the change.
 /// So no section ever finds an owner without a place, or the place of one that has gone.
 #[derive(Debug)]
 pub(crate) struct Recorded<R>(R);
 
-// SAFETY: 1 to 4: the inner lock's promises. 5: the shortcuts are left as provided, so the word changes in sections only.
+// SAFETY: 1 to 4: the inner lock's promises. 5: the methods of the fast path are left as provided, so the word changes in sections only.
 unsafe impl<R: RawLock> RawLock for Recorded<R> {
     #[cfg(not(fifolock_loom))]
     const INIT: Self = Self(R::INIT);
@@ -35,30 +35,30 @@ unsafe impl<R: RawLock> RawLock for Recorded<R> {
 ///
 /// It is filled as long as there is an owner that has claimed what it owns.
 #[derive(Debug)]
-pub(crate) struct Slot(Option<CallSite>);
+pub(crate) struct OwnerSite(Option<CallSite>);
 
-impl Slot {
+impl OwnerSite {
     pub(crate) const EMPTY: Self = Self(None);
 
     /// What a section works on.
-    pub(crate) fn lend(&mut self) -> SlotMut<'_> {
+    pub(crate) fn lend(&mut self) -> OwnerSiteMut<'_> {
         self
     }
 
     /// Records a newcomer if it entered; returns whether it did.
-    pub(crate) fn entered(&mut self, entered: bool, call_site: CallSite) -> bool {
+    pub(crate) fn set_if(&mut self, entered: bool, call_site: CallSite) -> bool {
         if entered {
-            self.enter(call_site);
+            self.set(call_site);
         }
         entered
     }
 
-    pub(crate) fn enter(&mut self, call_site: CallSite) {
+    pub(crate) fn set(&mut self, call_site: CallSite) {
         debug_assert!(self.0.is_none(), "the place of an owner that has gone was left behind");
         self.0 = Some(call_site);
     }
 
-    pub(crate) fn leave(&mut self) {
+    pub(crate) fn clear(&mut self) {
         debug_assert!(self.0.is_some(), "an owner was not recorded");
         self.0 = None;
     }
@@ -68,19 +68,20 @@ impl Slot {
     }
 }
 
-pub(crate) type SlotMut<'s> = &'s mut Slot;
+pub(crate) type OwnerSiteMut<'s> = &'s mut OwnerSite;
 
 /// The places of a read-write lock's owners.
 #[derive(Debug)]
 pub(crate) struct Holders {
-    pub(super) writer: Slot,
+    pub(super) writer: OwnerSite,
     /// Filled also while its owner waits for its upgrade.
-    pub(super) upgradable: Slot,
+    pub(super) upgradable: OwnerSite,
     pub(super) readers: Readers,
 }
 
 impl Holders {
-    pub(crate) const NOBODY: Self = Self { writer: Slot::EMPTY, upgradable: Slot::EMPTY, readers: Readers::NOBODY };
+    pub(crate) const NOBODY: Self =
+        Self { writer: OwnerSite::EMPTY, upgradable: OwnerSite::EMPTY, readers: Readers::NOBODY };
 
     /// What a section works on.
     pub(crate) fn lend(&mut self) -> HoldersMut<'_> {
@@ -88,50 +89,50 @@ impl Holders {
     }
 
     /// Records a newcomer if it entered; returns whether it did.
-    pub(crate) fn entered(&mut self, entered: bool, kind: Kind, call_site: CallSite) -> bool {
+    pub(crate) fn entered(&mut self, entered: bool, mode: Mode, call_site: CallSite) -> bool {
         if entered {
-            self.granted(kind);
-            self.claimed(kind, call_site);
+            self.granted(mode);
+            self.claimed(mode, call_site);
         }
         entered
     }
 
     /// An upgrade gives its share up for the lock.
-    pub(crate) fn granted(&mut self, kind: Kind) {
-        if kind == Kind::Upgrade {
-            self.upgradable.leave();
+    pub(crate) fn granted(&mut self, mode: Mode) {
+        if mode == Mode::Upgrade {
+            self.upgradable.clear();
         }
     }
 
     /// Who was granted has claimed.
-    pub(crate) fn claimed(&mut self, kind: Kind, call_site: CallSite) {
-        match kind {
-            Kind::Read => self.readers.enter(call_site),
-            Kind::Upgradable => self.upgradable.enter(call_site),
-            Kind::Write | Kind::Upgrade => self.writer.enter(call_site),
+    pub(crate) fn claimed(&mut self, mode: Mode, call_site: CallSite) {
+        match mode {
+            Mode::Read => self.readers.add(call_site),
+            Mode::Upgradable => self.upgradable.set(call_site),
+            Mode::Write | Mode::Upgrade => self.writer.set(call_site),
         }
     }
 
     /// A granted upgrade is robbed, and has its share again.
-    pub(crate) fn robbed(&mut self, kind: Kind, call_site: CallSite) {
-        if kind == Kind::Upgrade {
-            self.upgradable.enter(call_site);
+    pub(crate) fn robbed(&mut self, mode: Mode, call_site: CallSite) {
+        if mode == Mode::Upgrade {
+            self.upgradable.set(call_site);
         }
     }
 
     /// A waiter has left; an upgrade's share goes with it.
-    pub(crate) fn left(&mut self, kind: Kind) {
-        if kind == Kind::Upgrade {
-            self.upgradable.leave();
+    pub(crate) fn cancelled(&mut self, mode: Mode) {
+        if mode == Mode::Upgrade {
+            self.upgradable.clear();
         }
     }
 
     /// An owner ceases to be what it is.
-    pub(crate) fn leave(&mut self, who: Leaving) {
+    pub(crate) fn gave_up(&mut self, who: Leaving) {
         match who.from {
-            Kind::Read => self.readers.leave(who.call_site),
-            Kind::Upgradable => self.upgradable.leave(),
-            Kind::Write | Kind::Upgrade => self.writer.leave(),
+            Mode::Read => self.readers.remove(who.call_site),
+            Mode::Upgradable => self.upgradable.clear(),
+            Mode::Write | Mode::Upgrade => self.writer.clear(),
         }
         if let Some(to) = who.to {
             self.claimed(to, who.call_site);
@@ -151,7 +152,7 @@ impl Readers {
     const NOBODY: Self = Self([None; CALL_SITES]);
 
     /// No count wraps: together they are at most the number of readers that the lock allows.
-    fn enter(&mut self, call_site: CallSite) {
+    fn add(&mut self, call_site: CallSite) {
         if let Some((_, shares)) = self.0.iter_mut().flatten().find(|(site, _)| site.is(call_site)) {
             *shares += 1;
         } else if let Some(free) = self.0.iter_mut().find(|site| site.is_none()) {
@@ -159,7 +160,7 @@ impl Readers {
         }
     }
 
-    fn leave(&mut self, call_site: CallSite) {
+    fn remove(&mut self, call_site: CallSite) {
         let slot = self.0.iter_mut().find(|slot| slot.is_some_and(|(site, _)| site.is(call_site)));
         if let Some(slot) = slot {
             *slot = slot.and_then(|(site, shares)| (shares > 1).then(|| (site, shares - 1)));
@@ -174,17 +175,17 @@ impl Readers {
 /// How an owner of a read-write lock ceases to be what it is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Leaving {
-    from: Kind,
-    to: Option<Kind>,
+    from: Mode,
+    to: Option<Mode>,
     call_site: CallSite,
 }
 
 impl Leaving {
-    pub(crate) fn of(kind: Kind, call_site: CallSite) -> Self {
-        Self { from: kind, to: None, call_site }
+    pub(crate) fn of(mode: Mode, call_site: CallSite) -> Self {
+        Self { from: mode, to: None, call_site }
     }
 
-    pub(crate) fn changed(from: Kind, to: Kind, call_site: CallSite) -> Self {
+    pub(crate) fn changed(from: Mode, to: Mode, call_site: CallSite) -> Self {
         Self { from, to: Some(to), call_site }
     }
 }

@@ -1,9 +1,9 @@
 //! What a lock says of its owners and its waiters.
 
-use super::{CALL_SITES, Holders, LISTED, Slot};
+use super::{CALL_SITES, Holders, LISTED, OwnerSite};
 use crate::call_site::CallSite;
 use crate::error::LockKind;
-use crate::queue::{self, GrantedSet, Kind, WaitQueue, Waiter};
+use crate::queue::{self, GrantedSet, Mode, WaitQueue, Waiter};
 use crate::state::mutex::MutexState;
 use crate::state::rwlock::RwState;
 use core::fmt;
@@ -145,7 +145,7 @@ impl LockReport {
     }
 
     /// Looks at a mutex, inside a section.
-    pub(crate) fn of_mutex(state: &MutexState<'_>, holder: &Slot, queue: &WaitQueue) -> Self {
+    pub(crate) fn of_mutex(state: &MutexState<'_>, holder: &OwnerSite, queue: &WaitQueue) -> Self {
         let mut report = Self {
             lock: "mutex",
             holders: Vec::new(),
@@ -168,7 +168,7 @@ impl LockReport {
         granted_readers: &GrantedSet,
     ) -> Self {
         let counts = state.counts;
-        let upgrades = usize::from(queue.first_kind() == Some(Kind::Upgrade));
+        let upgrades = usize::from(queue.first_mode() == Some(Mode::Upgrade));
         let mut report = Self {
             lock: "read-write lock",
             holders: Vec::new(),
@@ -201,7 +201,7 @@ impl LockReport {
         report
     }
 
-    fn hold_alone(&mut self, kind: LockKind, granted: *mut Waiter, claimed: &Slot) {
+    fn hold_alone(&mut self, kind: LockKind, granted: *mut Waiter, claimed: &OwnerSite) {
         if let Some(granted) = NonNull::new(granted) {
             // SAFETY: I1: in a section, and from the word: the waiter is granted and can't leave before the section ends.
             let (_, call_site) = unsafe { queue::place_of(granted) };
@@ -235,12 +235,12 @@ impl LockReport {
 /// Nobody waits.
 const NOBODY: (LockKind, usize) = (LockKind::Mutex, 0);
 
-fn lock_kind(kind: Kind) -> LockKind {
+fn lock_kind(kind: Mode) -> LockKind {
     match kind {
-        Kind::Read => LockKind::Read,
-        Kind::Upgradable => LockKind::UpgradableRead,
-        Kind::Write => LockKind::Write,
-        Kind::Upgrade => LockKind::Upgrade,
+        Mode::Read => LockKind::Read,
+        Mode::Upgradable => LockKind::UpgradableRead,
+        Mode::Write => LockKind::Write,
+        Mode::Upgrade => LockKind::Upgrade,
     }
 }
 

@@ -2,9 +2,9 @@
 
 use super::raw::RawMutex;
 use super::{Locking, Mutex};
-use crate::algorithm::Acquisition;
+use crate::algorithm::Algorithm;
 use crate::call_site::CallSite;
-use crate::permit::{ExclusivePtr, Permit, Release};
+use crate::held::{ExclusivePtr, Held, Release};
 use crate::platform::Platform;
 use crate::raw::RawLock;
 use core::fmt;
@@ -17,14 +17,14 @@ use core::ops::{Deref, DerefMut};
 #[must_use = "the mutex is released at once when the guard is not kept"]
 #[clippy::has_significant_drop]
 pub struct MutexGuard<'a, T: ?Sized, P: Platform> {
-    locked: Permit<Locking<&'a Mutex<T, P>>>,
+    locked: Held<Locking<&'a Mutex<T, P>>>,
     // As if it held the data's pointer, like its mapped form: Sync only if T is.
     data: PhantomData<ExclusivePtr<T>>,
 }
 
 impl<'a, T: ?Sized, P: Platform> MutexGuard<'a, T, P> {
     #[inline(always)]
-    pub(super) fn new(locked: Permit<Locking<&'a Mutex<T, P>>>) -> Self {
+    pub(super) fn new(locked: Held<Locking<&'a Mutex<T, P>>>) -> Self {
         Self { locked, data: PhantomData }
     }
 
@@ -149,7 +149,7 @@ impl<T: ?Sized, P: Platform> DerefMut for MutexGuard<'_, T, P> {
 #[must_use = "the mutex is released at once when the guard is not kept"]
 #[clippy::has_significant_drop]
 pub struct MappedMutexGuard<'a, T: ?Sized, P: Platform> {
-    locked: Permit<Unlock<'a, P::Raw>>,
+    locked: Held<Unlock<'a, P::Raw>>,
     data: ExclusivePtr<T>,
     _borrow: PhantomData<&'a mut T>,
 }
@@ -167,8 +167,8 @@ impl<R: RawLock> Release for Unlock<'_, R> {
 impl<'a, T: ?Sized, P: Platform> MappedMutexGuard<'a, T, P> {
     fn new<W: ?Sized>(whole: MutexGuard<'a, W, P>, data: ExclusivePtr<T>) -> Self {
         let (Locking(mutex), call_site) = whole.locked.into_held();
-        // SAFETY: the duty to release, taken over from the whole guard's permit.
-        let locked = unsafe { Permit::new(Unlock(mutex.raw()), call_site) };
+        // SAFETY: the duty to release, taken over from the whole guard's `Held`.
+        let locked = unsafe { Held::new(Unlock(mutex.raw()), call_site) };
         Self { locked, data, _borrow: PhantomData }
     }
 
@@ -251,5 +251,5 @@ impl<T: ?Sized, P: Platform> DerefMut for MappedMutexGuard<'_, T, P> {
     }
 }
 
-crate::permit::transparent_fmt!([T] MutexGuard<'_, T, P> => T);
-crate::permit::transparent_fmt!([T] MappedMutexGuard<'_, T, P> => T);
+crate::held::transparent_fmt!([T] MutexGuard<'_, T, P> => T);
+crate::held::transparent_fmt!([T] MappedMutexGuard<'_, T, P> => T);

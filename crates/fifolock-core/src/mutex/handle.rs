@@ -2,7 +2,7 @@
 
 use super::raw::RawMutex;
 use super::{Locking, Mutex, MutexGuard};
-use crate::permit::Permit;
+use crate::held::Held;
 use crate::platform::Platform;
 
 /// Whoever leads to a mutex: a reference, or an `Arc`.
@@ -16,7 +16,7 @@ pub trait MutexHandle {
     /// The lock without its data.
     fn raw(&self) -> &RawMutex<<Self::Platform as Platform>::Raw>;
     /// The caller holds the mutex.
-    fn guard(locked: Permit<Locking<Self>>) -> Self::Guard
+    fn guard(locked: Held<Locking<Self>>) -> Self::Guard
     where
         Self: Sized;
 }
@@ -31,7 +31,7 @@ impl<'a, T: ?Sized, P: Platform> MutexHandle for &'a Mutex<T, P> {
     }
 
     #[inline(always)]
-    fn guard(locked: Permit<Locking<Self>>) -> Self::Guard {
+    fn guard(locked: Held<Locking<Self>>) -> Self::Guard {
         MutexGuard::new(locked)
     }
 }

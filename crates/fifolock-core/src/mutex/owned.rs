@@ -5,7 +5,7 @@ use super::raw::RawMutex;
 use super::{Locking, Mutex};
 use crate::acquire::Acquire;
 use crate::error::TryLockError;
-use crate::permit::{ExclusivePtr, Permit};
+use crate::held::{ExclusivePtr, Held};
 use crate::platform::{Platform, Timer};
 use crate::timeout::{Deadline, Timeout};
 use crate::until::Until;
@@ -265,7 +265,7 @@ impl<T: ?Sized, P: Platform> MutexHandle for Arc<Mutex<T, P>> {
     }
 
     #[inline(always)]
-    fn guard(locked: Permit<Locking<Self>>) -> Self::Guard {
+    fn guard(locked: Held<Locking<Self>>) -> Self::Guard {
         OwnedMutexGuard { locked, data: PhantomData }
     }
 }
@@ -277,7 +277,7 @@ impl<T: ?Sized, P: Platform> MutexHandle for Arc<Mutex<T, P>> {
 #[must_use = "the mutex is released at once when the guard is not kept"]
 #[clippy::has_significant_drop]
 pub struct OwnedMutexGuard<T: ?Sized, P: Platform> {
-    locked: Permit<Locking<Arc<Mutex<T, P>>>>,
+    locked: Held<Locking<Arc<Mutex<T, P>>>>,
     // As if it held the data's pointer, like its mapped form: Sync only if T is.
     data: PhantomData<ExclusivePtr<T>>,
 }
@@ -388,7 +388,7 @@ impl<T: ?Sized, P: Platform> DerefMut for OwnedMutexGuard<T, P> {
 #[must_use = "the mutex is released at once when the guard is not kept"]
 #[clippy::has_significant_drop]
 pub struct OwnedMappedMutexGuard<T: ?Sized, U: ?Sized, P: Platform> {
-    locked: Permit<Locking<Arc<Mutex<T, P>>>>,
+    locked: Held<Locking<Arc<Mutex<T, P>>>>,
     data: ExclusivePtr<U>,
 }
 
@@ -490,5 +490,5 @@ impl<T: ?Sized, U: ?Sized, P: Platform> DerefMut for OwnedMappedMutexGuard<T, U,
     }
 }
 
-crate::permit::transparent_fmt!([T] OwnedMutexGuard<T, P> => T);
-crate::permit::transparent_fmt!([T, U] OwnedMappedMutexGuard<T, U, P> => U);
+crate::held::transparent_fmt!([T] OwnedMutexGuard<T, P> => T);
+crate::held::transparent_fmt!([T, U] OwnedMappedMutexGuard<T, U, P> => U);

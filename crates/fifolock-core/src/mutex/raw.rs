@@ -1,11 +1,11 @@
 //! The mutex without its data: the algorithm over a raw lock.
 
-use crate::algorithm::{Acquisition, Step, TooMany};
+use crate::algorithm::{Algorithm, Step, TooMany};
 use crate::call_site::CallSite;
 #[cfg(feature = "diagnostics")]
 use crate::diagnostics::LockReport;
-use crate::diagnostics::{Recorded, Slot, SlotMut};
-use crate::queue::{Grants, Kind, Node, Trade, WaitQueue, Waiter};
+use crate::diagnostics::{OwnerSite, OwnerSiteMut, Recorded};
+use crate::queue::{Grants, Mode, Trade, WaitQueue, Waiter, WaiterPtr};
 use crate::raw::{RawLock, Refusal, Word};
 use crate::rescue::Rescuing;
 use crate::state::mutex::MutexState;
@@ -25,7 +25,7 @@ struct Waiters {
     queued: u32,
     /// The number of the last grant.
     grants: Grants,
-    holder: Slot,
+    holder: OwnerSite,
 }
 
 impl<R> fmt::Debug for RawMutex<R> {
@@ -43,7 +43,7 @@ pub struct Section<'s> {
     state: MutexState<'s>,
     queue: &'s mut WaitQueue,
     grants: &'s mut Grants,
-    holder: SlotMut<'s>,
+    holder: OwnerSiteMut<'s>,
 }
 
 impl Section<'_> {
@@ -72,7 +72,7 @@ impl<R: RawLock> RawMutex<R> {
                 raw: Recorded::<R>::INIT,
                 #[cfg(fifolock_loom)]
                 raw: Recorded::<R>::init(),
-                waiters: UnsafeCell::new(Waiters { queue: WaitQueue::new(), queued: 0, grants: Grants::NONE, holder: Slot::EMPTY }),
+                waiters: UnsafeCell::new(Waiters { queue: WaitQueue::new(), queued: 0, grants: Grants::NONE, holder: OwnerSite::EMPTY }),
             }
         }
     }
@@ -81,10 +81,10 @@ impl<R: RawLock> RawMutex<R> {
     #[inline(never)]
     fn release_slow(&self) {
         let hand_off = |section: &mut Section<'_>| {
-            section.holder.leave();
+            section.holder.clear();
             section.hand_off()
         };
-        if Recorded::<R>::SHORTCUTS {
+        if Recorded::<R>::HAS_FAST_PATH {
             // It comes here to wake somebody, and need not ask after the section whether it does.
             self.section(Refusal::Panics, |section| hand_off(section).unwrap_or_else(|| Waker::noop().clone())).wake();
         } else if let Some(waker) = self.section(Refusal::Panics, hand_off) {
@@ -111,11 +111,11 @@ impl<R: RawLock> RawMutex<R> {
     }
 }
 
-impl<R: RawLock> Acquisition for &RawMutex<R> {
+impl<R: RawLock> Algorithm for &RawMutex<R> {
     type Section<'s> = Section<'s>;
     // Nobody is granted but by a release.
     type Wakers = ();
-    const SHORTCUTS: bool = Recorded::<R>::SHORTCUTS;
+    const HAS_FAST_PATH: bool = Recorded::<R>::HAS_FAST_PATH;
 
     #[inline(always)]
     fn section<T>(self, refusal: Refusal, f: impl FnOnce(&mut Section<'_>) -> T) -> T {
@@ -137,7 +137,7 @@ impl<R: RawLock> Acquisition for &RawMutex<R> {
     fn wake_all(self, (): &mut ()) {}
 
     #[inline(always)]
-    fn try_fast(self) -> bool {
+    fn fast_acquire(self) -> bool {
         self.raw.try_acquire(Word::INIT, Word::HELD)
     }
 
@@ -147,8 +147,8 @@ impl<R: RawLock> Acquisition for &RawMutex<R> {
     }
 
     #[inline(always)]
-    fn claim_fast(self, waiter: Pin<&Waiter>) -> bool {
-        crate::algorithm::claim_fast(&self.raw, waiter)
+    fn fast_claim(self, waiter: Pin<&Waiter>) -> bool {
+        crate::algorithm::fast_claim(&self.raw, waiter)
     }
 
     #[inline(always)]
@@ -159,8 +159,8 @@ impl<R: RawLock> Acquisition for &RawMutex<R> {
     }
 
     #[inline(always)]
-    fn enter(section: &mut Section<'_>, call_site: CallSite) -> bool {
-        section.holder.entered(section.state.try_lock(), call_site)
+    fn try_acquire(section: &mut Section<'_>, call_site: CallSite) -> bool {
+        section.holder.set_if(section.state.try_lock(), call_site)
     }
 
     #[inline(always)]
@@ -169,11 +169,11 @@ impl<R: RawLock> Acquisition for &RawMutex<R> {
     }
 
     #[inline(always)]
-    fn own(section: &mut Section<'_>, waiter: Pin<&Waiter>, queued: bool) -> bool {
+    fn acquire_or_claim(section: &mut Section<'_>, waiter: Pin<&Waiter>, queued: bool) -> bool {
         debug_assert!(queued || !waiter.is_granted(), "a newcomer was granted");
         // No need to look which it is: nobody waits at a free mutex, and nobody was granted who did not wait.
-        let owns = section.state.own(Node::of(waiter).as_ptr());
-        section.holder.entered(owns, waiter.call_site())
+        let owns = section.state.acquire_or_claim(WaiterPtr::of(waiter).as_ptr());
+        section.holder.set_if(owns, waiter.call_site())
     }
 
     #[inline(always)]
@@ -181,15 +181,15 @@ impl<R: RawLock> Acquisition for &RawMutex<R> {
         if let Err(full) = section.state.enqueue() {
             return Err(TooMany(full, waker));
         }
-        // There are no batches, so nobody asks for the ticket.
+        // There are no batches, so nobody asks for the batch number.
         // SAFETY: as the caller promises.
-        unsafe { section.queue.push(waiter, waker, 0, Kind::Write) };
+        unsafe { section.queue.push(waiter, waker, 0, Mode::Write) };
         Ok(())
     }
 
     #[inline(always)]
     fn is_granted(section: &Section<'_>, waiter: Pin<&Waiter>) -> bool {
-        let granted = section.state.granted() == Node::of(waiter).as_ptr();
+        let granted = section.state.granted() == WaiterPtr::of(waiter).as_ptr();
         debug_assert_eq!(granted, waiter.is_granted(), "the word and the waiter differ");
         granted
     }
@@ -197,14 +197,14 @@ impl<R: RawLock> Acquisition for &RawMutex<R> {
     #[inline(always)]
     fn claim(section: &mut Section<'_>, waiter: Pin<&Waiter>) {
         section.state.claim();
-        section.holder.enter(waiter.call_site());
+        section.holder.set(waiter.call_site());
     }
 
     #[inline(always)]
-    fn leave(section: &mut Section<'_>, waiter: Pin<&Waiter>, (): &mut ()) -> Waker {
+    fn remove(section: &mut Section<'_>, waiter: Pin<&Waiter>, (): &mut ()) -> Waker {
         // SAFETY: I2, I3: in a section; queued and not granted, so linked here. Its stage is `Done`, so it never waits again.
-        let (waker, others) = unsafe { section.queue.leave(waiter) };
-        section.state.leave(others);
+        let (waker, others) = unsafe { section.queue.remove(waiter) };
+        section.state.remove_waiter(others);
         waker
     }
 }
@@ -224,7 +224,7 @@ impl<R: RawLock> Rescuing for &RawMutex<R> {
         section.state.is_owned()
             || section.state.is_held()
                 // SAFETY: I1: in a section, and the word says that the granted waiter has not claimed.
-                && Node::new(section.state.granted()).is_some_and(|granted| !unsafe { granted.will_wake(waker) })
+                && WaiterPtr::new(section.state.granted()).is_some_and(|granted| !unsafe { granted.will_wake(waker) })
     }
 
     #[inline(always)]
@@ -237,21 +237,21 @@ impl<R: RawLock> Rescuing for &RawMutex<R> {
     /// |---|---|
     /// | victim granted, `[a, thief, b]` | thief owns, `[a, victim, b]` |
     #[inline(always)]
-    unsafe fn look(
+    unsafe fn try_steal(
         section: &mut Section<'_>,
         waiter: Pin<&Waiter>,
         _: Pin<&()>,
         _: &mut Option<Waker>,
         (): &mut (),
     ) -> Step {
-        let Some(granted) = Node::new(section.state.granted()) else { return Step::Wait };
+        let Some(granted) = WaiterPtr::new(section.state.granted()) else { return Step::Wait };
         // SAFETY: as the caller promises; the word says that the granted waiter has not claimed.
         match unsafe { section.queue.trade_if_due(waiter, granted, *section.grants) } {
             Trade::None => Step::Wait,
             Trade::Suspect => Step::WakeAgain,
             Trade::Done => {
                 section.state.claim();
-                section.holder.enter(waiter.call_site());
+                section.holder.set(waiter.call_site());
                 Step::Owner
             }
         }

@@ -1,6 +1,6 @@
 //! The granted readers that have not claimed their shares, and the numbers of grants.
 
-use super::{Node, Others, Ring};
+use super::{MoreWait, Ring, WaiterPtr};
 
 /// The number of the newest grant, and in its low bits how often a theft has turned out to be wrong.
 ///
@@ -95,7 +95,7 @@ impl GrantedSet {
     ///
     /// In the section that granted it: `node` comes from [`WaitQueue::grant`](super::WaitQueue::grant) of the same lock.
     #[inline(always)]
-    pub(crate) unsafe fn insert(&mut self, node: Node) {
+    pub(crate) unsafe fn insert(&mut self, node: WaiterPtr) {
         // SAFETY: I1: it was linked when the section began, and is in no ring now.
         unsafe { self.0.link_last(node) };
     }
@@ -104,7 +104,7 @@ impl GrantedSet {
     ///
     /// In a section; the waiter is in this set.
     #[inline(always)]
-    pub(crate) unsafe fn remove(&mut self, node: Node) -> Others {
+    pub(crate) unsafe fn remove(&mut self, node: WaiterPtr) -> MoreWait {
         // SAFETY: I1: linked here, as the caller promises.
         unsafe { self.0.unlink(node) }
     }

@@ -4,7 +4,7 @@
 
 use super::granted::is_later;
 use super::waiter::{Numbers, Role, WAITING};
-use super::{GrantedSet, Grants, Kind, Node, WaitQueue, Waiter};
+use super::{GrantedSet, Grants, Mode, WaitQueue, Waiter, WaiterPtr};
 use crate::sync_shim::Ordering;
 use core::cell::{Cell, UnsafeCell};
 use core::marker::PhantomPinned;
@@ -26,7 +26,7 @@ pub enum Found {
     /// One of the waiter's own task. The waiter suspects its task, which must be woken once more.
     Suspect,
     /// A grant that the waiter's own task has left unclaimed for long enough to steal it.
-    Due(Node),
+    Due(WaiterPtr),
     /// There are more, to be visited in another section. The cursor is linked.
     More,
 }
@@ -82,9 +82,9 @@ impl Scan {
     }
 
     #[inline(always)]
-    pub(super) fn cursor(self: Pin<&Self>) -> Node {
+    pub(super) fn cursor(self: Pin<&Self>) -> WaiterPtr {
         // SAFETY: the address of a cell is not null.
-        Node(unsafe { NonNull::new_unchecked(self.get_ref().cursor.get().cast()) })
+        WaiterPtr(unsafe { NonNull::new_unchecked(self.get_ref().cursor.get().cast()) })
     }
 }
 
@@ -101,7 +101,7 @@ impl Waiter {
     pub(crate) unsafe fn prove_alive(&self, grants: &mut Grants) {
         debug_assert!(self.is_robbed(), "nobody has doubted it");
         // Ordering: Relaxed, as in `grant_first`.
-        self.phase.store(WAITING, Ordering::Relaxed);
+        self.grant_state.store(WAITING, Ordering::Relaxed);
         // SAFETY: I2: as the caller promises.
         let role = unsafe { self.role() };
         // SAFETY: I2, I6: it was queued.
@@ -161,7 +161,7 @@ impl Waiter {
 ///
 /// In a section, by the waiter's poll; it waits, and `granted` is granted and not claimed.
 #[inline(always)]
-pub(crate) unsafe fn visit(waiter: Pin<&Waiter>, granted: Node, grants: Grants) -> Found {
+pub(crate) unsafe fn visit(waiter: Pin<&Waiter>, granted: WaiterPtr, grants: Grants) -> Found {
     // SAFETY: I1: unclaimed, so its future has not ended.
     let victim = unsafe { granted.waiter() };
     // SAFETY: I6: one waits, the other was granted: both were queued.
@@ -203,7 +203,7 @@ impl WaitQueue {
     /// As [`visit`]; the waiter is linked in this queue.
     #[cold]
     #[inline(never)]
-    pub(crate) unsafe fn trade_if_due(&mut self, waiter: Pin<&Waiter>, granted: Node, grants: Grants) -> Trade {
+    pub(crate) unsafe fn trade_if_due(&mut self, waiter: Pin<&Waiter>, granted: WaiterPtr, grants: Grants) -> Trade {
         // SAFETY: as the caller promises.
         match unsafe { visit(waiter, granted, grants) } {
             Found::Nothing | Found::More => Trade::None,
@@ -241,7 +241,7 @@ impl GrantedSet {
         waiter: Pin<&Waiter>,
         scan: Pin<&Scan>,
         grants: &mut Grants,
-        helps: impl Fn(Kind) -> bool,
+        helps: impl Fn(Mode) -> bool,
     ) -> Found {
         // SAFETY: as the caller promises.
         let mut next = unsafe { self.resume(scan) };
@@ -272,7 +272,7 @@ impl GrantedSet {
             }
             // SAFETY: I2: linked here.
             let victim = unsafe { member.role() };
-            if helps(victim.kind()) {
+            if helps(victim.mode()) {
                 let grant = if victim.0 & Role::RENUMBERED != 0 { numbers.since } else { numbers.number };
                 let known = role.polls() > 0 && !is_later(grant, since);
                 if known && is_due(role.polls(), victim, *grants) {
@@ -320,7 +320,7 @@ impl GrantedSet {
     ///
     /// As [`stop_scan`](Self::stop_scan).
     #[inline(always)]
-    unsafe fn resume(&mut self, scan: Pin<&Scan>) -> Option<Node> {
+    unsafe fn resume(&mut self, scan: Pin<&Scan>) -> Option<WaiterPtr> {
         if !scan.is_cut() {
             // SAFETY: I1: the head is linked.
             return self.0.head().map(|head| unsafe { self.0.tail_of(head) });
@@ -342,7 +342,7 @@ impl GrantedSet {
     ///
     /// In a section; the waiter is in this set.
     #[inline(always)]
-    unsafe fn renumber(&mut self, node: Node, number: u32) {
+    unsafe fn renumber(&mut self, node: WaiterPtr, number: u32) {
         // SAFETY: I1: linked here.
         let member = unsafe { node.waiter() };
         // SAFETY: I2: linked here.

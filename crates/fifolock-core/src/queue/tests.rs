@@ -52,8 +52,8 @@ impl Member {
         self.owners.waker()
     }
 
-    fn node(&self) -> Node {
-        Node::of(self.waiter.as_ref())
+    fn node(&self) -> WaiterPtr {
+        WaiterPtr::of(self.waiter.as_ref())
     }
 
     /// How many wakers the queue keeps, or has handed out.
@@ -88,25 +88,25 @@ impl Bench {
     }
 
     fn push(&mut self, i: usize) {
-        self.push_as(i, Kind::Write);
+        self.push_as(i, Mode::Write);
     }
 
-    fn push_as(&mut self, i: usize, kind: Kind) {
+    fn push_as(&mut self, i: usize, mode: Mode) {
         let waker = self.members[i].waker();
         // SAFETY: one section; a bench unlinks its members, or drops them together with the queue.
-        unsafe { self.queue.push(self.members[i].waiter.as_ref(), waker, i as u32 + 100, kind) };
+        unsafe { self.queue.push(self.members[i].waiter.as_ref(), waker, i as u32 + 100, mode) };
     }
 
     fn leave(&mut self, i: usize) -> Waker {
         // SAFETY: one section; the tests name queued members.
-        let (waker, others) = unsafe { self.queue.leave(self.members[i].waiter.as_ref()) };
-        assert_eq!(others.0, self.queue.first_kind().is_some());
+        let (waker, others) = unsafe { self.queue.remove(self.members[i].waiter.as_ref()) };
+        assert_eq!(others.0, self.queue.first_mode().is_some());
         waker
     }
 
     fn grant_first(&mut self) -> Option<(usize, Waker)> {
         let (node, waker, others) = self.queue.grant_first(self.grants.next())?;
-        assert_eq!(others.0, self.queue.first_kind().is_some());
+        assert_eq!(others.0, self.queue.first_mode().is_some());
         Some((self.number(node), waker))
     }
 
@@ -139,23 +139,23 @@ impl Bench {
     }
 
     /// A granted member waits again.
-    fn push_again(&mut self, robbed: usize, waker: Waker, ticket: u32) {
-        let (node, kind) = (self.members[robbed].node(), self.kind(robbed));
+    fn push_again(&mut self, robbed: usize, waker: Waker, batch_id: u32) {
+        let (node, mode) = (self.members[robbed].node(), self.mode(robbed));
         // SAFETY: one section; the tests name a member that is granted and in no ring.
-        unsafe { self.queue.push_again(node, waker, ticket, kind, self.grants) };
+        unsafe { self.queue.push_again(node, waker, batch_id, mode, self.grants) };
     }
 
-    fn kind(&self, i: usize) -> Kind {
+    fn mode(&self, i: usize) -> Mode {
         // SAFETY: one section; the tests name members that wait, or are granted.
-        unsafe { self.members[i].node().kind() }
+        unsafe { self.members[i].node().mode() }
     }
 
-    fn ticket(&self, i: usize) -> u32 {
+    fn batch_id(&self, i: usize) -> u32 {
         // SAFETY: one section; the tests name members that wait.
-        unsafe { self.members[i].waiter.ticket() }
+        unsafe { self.members[i].waiter.batch_id() }
     }
 
-    fn number(&self, node: Node) -> usize {
+    fn number(&self, node: WaiterPtr) -> usize {
         self.members.iter().position(|member| member.node() == node).expect("a member")
     }
 
@@ -171,7 +171,7 @@ impl Bench {
                 walked.push((!waiter.is_cursor()).then(|| self.number(node)));
                 assert!(walked.len() <= 2 * self.members.len() + 9, "the ring does not close");
                 let next = step(waiter.links());
-                node = Node(NonNull::new(next.cast_mut()).expect("linked"));
+                node = WaiterPtr(NonNull::new(next.cast_mut()).expect("linked"));
                 if node == head {
                     return walked;
                 }
@@ -319,7 +319,7 @@ fn a_grant_marks_the_waiter_and_hands_out_its_waker() {
     drop(waker);
     assert_eq!((bench.members[0].wakers(), bench.members[1].wakers()), (0, 1));
     // It is still its owner's: the lock does not say when it is done.
-    assert_eq!(bench.members[0].waiter.stage(), Stage::Queued);
+    assert_eq!(bench.members[0].waiter.membership(), Membership::Queued);
 }
 
 #[test]
@@ -368,11 +368,11 @@ fn a_waiter_knows_its_last_waker_after_that_was_taken() {
 #[test]
 fn stages_go_from_idle_to_queued_to_done() {
     let mut bench = Bench::new(1);
-    assert_eq!(bench.members[0].waiter.stage(), Stage::Idle);
+    assert_eq!(bench.members[0].waiter.membership(), Membership::Idle);
     bench.push(0);
-    assert_eq!(bench.members[0].waiter.stage(), Stage::Queued);
+    assert_eq!(bench.members[0].waiter.membership(), Membership::Queued);
     bench.members[0].waiter.set_done();
-    assert_eq!(bench.members[0].waiter.stage(), Stage::Done);
+    assert_eq!(bench.members[0].waiter.membership(), Membership::Done);
 }
 
 #[test]
@@ -380,7 +380,7 @@ fn a_waiter_keeps_the_ticket_that_it_was_queued_with() {
     let mut bench = Bench::queued(3);
     drop(bench.leave(1));
     for i in [0, 2] {
-        assert_eq!(bench.ticket(i), i as u32 + 100);
+        assert_eq!(bench.batch_id(i), i as u32 + 100);
     }
 }
 
@@ -430,7 +430,7 @@ fn many_are_granted_as_they_would_be_one_by_one() {
                 // Each has a number of its own.
                 let mut number = last;
                 for i in before..granted {
-                    assert_eq!(bench.ticket(i), number.next());
+                    assert_eq!(bench.batch_id(i), number.next());
                 }
                 // Both go on as before.
                 bench.members.push(Member::new());
@@ -453,7 +453,7 @@ fn the_queue_does_what_a_list_does() {
     let mut list = Vec::new();
     // Granted and not claimed.
     let mut granted = Vec::new();
-    // Whose waker and ticket a member has.
+    // Whose waker and batch number a member has.
     let mut has_of: Vec<usize> = Vec::new();
     let mut seed = 1_u32;
     let mut below = |limit: usize| {
@@ -469,7 +469,7 @@ fn the_queue_does_what_a_list_does() {
                 bench.members.push(Member::new());
                 has_of.push(i);
                 if below(4) == 0 {
-                    bench.push_as(i, Kind::Upgrade);
+                    bench.push_as(i, Mode::Upgrade);
                     list.insert(0, i);
                 } else {
                     bench.push(i);
@@ -482,7 +482,7 @@ fn the_queue_does_what_a_list_does() {
             }
             4 if !list.is_empty() && !granted.is_empty() => {
                 let at = below(list.len());
-                let of_its_kind = |i: &usize| bench.kind(*i) == bench.kind(list[at]);
+                let of_its_kind = |i: &usize| bench.mode(*i) == bench.mode(list[at]);
                 if let Some(robbed) = granted.iter().position(of_its_kind) {
                     let robbed = granted.swap_remove(robbed);
                     let waiter = core::mem::replace(&mut list[at], robbed);
@@ -495,7 +495,7 @@ fn the_queue_does_what_a_list_does() {
                 has_of[robbed] = below(bench.members.len());
                 let waker = bench.members[has_of[robbed]].waker();
                 bench.push_again(robbed, waker, has_of[robbed] as u32 + 100);
-                let at = if bench.kind(robbed) == Kind::Upgrade { 0 } else { list.len() };
+                let at = if bench.mode(robbed) == Mode::Upgrade { 0 } else { list.len() };
                 list.insert(at, robbed);
             }
             _ => {
@@ -507,7 +507,7 @@ fn the_queue_does_what_a_list_does() {
             }
         }
         assert_eq!(bench.waiting(), list);
-        assert!(list.iter().all(|i| bench.ticket(*i) == has_of[*i] as u32 + 100));
+        assert!(list.iter().all(|i| bench.batch_id(*i) == has_of[*i] as u32 + 100));
         assert!(list.iter().all(|i| !bench.members[*i].waiter.is_granted()));
         assert!(granted.iter().all(|i| bench.members[*i].waiter.is_granted()));
     }
@@ -533,24 +533,24 @@ fn a_waiter_does_not_queue_twice() {
 fn the_first_kind_is_the_heads() {
     let mut bench = Bench::new(4);
     // []
-    assert_eq!(bench.queue.first_kind(), None);
-    for (i, kind) in [Kind::Read, Kind::Upgradable, Kind::Write].into_iter().enumerate() {
-        bench.push_as(i, kind);
+    assert_eq!(bench.queue.first_mode(), None);
+    for (i, mode) in [Mode::Read, Mode::Upgradable, Mode::Write].into_iter().enumerate() {
+        bench.push_as(i, mode);
     }
     // [0 1 2]
-    for kind in [Kind::Read, Kind::Upgradable, Kind::Write] {
-        assert_eq!(bench.queue.first_kind(), Some(kind));
+    for mode in [Mode::Read, Mode::Upgradable, Mode::Write] {
+        assert_eq!(bench.queue.first_mode(), Some(mode));
         let first = bench.wake_first();
         // SAFETY: one section; it is granted and not claimed.
-        assert_eq!(unsafe { bench.members[first].node().kind() }, kind);
+        assert_eq!(unsafe { bench.members[first].node().mode() }, mode);
     }
-    assert_eq!(bench.queue.first_kind(), None);
+    assert_eq!(bench.queue.first_mode(), None);
 }
 
 #[test]
 fn only_a_share_is_shared() {
-    for (kind, shared) in [(Kind::Read, true), (Kind::Upgradable, true), (Kind::Write, false), (Kind::Upgrade, false)] {
-        assert_eq!(kind.is_shared(), shared);
+    for (mode, shared) in [(Mode::Read, true), (Mode::Upgradable, true), (Mode::Write, false), (Mode::Upgrade, false)] {
+        assert_eq!(mode.is_shared(), shared);
     }
 }
 
@@ -560,10 +560,10 @@ fn an_upgrade_goes_to_the_head() {
         let mut bench = Bench::queued(waiting);
         bench.members.push(Member::new());
         // [0 1 …]
-        bench.push_as(waiting, Kind::Upgrade);
+        bench.push_as(waiting, Mode::Upgrade);
         // [upgrade 0 1 …]
         let order: Vec<_> = [waiting].into_iter().chain(0..waiting).collect();
-        assert_eq!((bench.waiting(), bench.queue.first_kind()), (order, Some(Kind::Upgrade)));
+        assert_eq!((bench.waiting(), bench.queue.first_mode()), (order, Some(Mode::Upgrade)));
         // The next newcomer goes last all the same.
         bench.members.push(Member::new());
         bench.push(waiting + 1);
@@ -589,8 +589,8 @@ fn a_trade_gives_the_victim_the_thiefs_place() {
             order[thief - 1] = 0;
             assert_eq!(bench.waiting(), order);
             assert!(!bench.members[0].waiter.is_granted());
-            // What belongs to the place: the ticket, and the waker.
-            assert_eq!(bench.ticket(0), thief as u32 + 100);
+            // What belongs to the place: the batch number, and the waker.
+            assert_eq!(bench.batch_id(0), thief as u32 + 100);
             assert_eq!((bench.members[0].wakers(), bench.members[thief].wakers()), (0, 1));
             assert!(bench.members[0].waiter.will_wake(&bench.members[thief].waker()));
 
@@ -654,7 +654,7 @@ fn a_robbed_waiter_waits_again_at_the_tail() {
         // [1 … 0]
         assert_eq!(bench.waiting(), (1..=waiting).chain([0]).collect::<Vec<_>>());
         assert!(!bench.members[0].waiter.is_granted());
-        assert_eq!((bench.ticket(0), bench.members[0].waiter.stage()), (7, Stage::Queued));
+        assert_eq!((bench.batch_id(0), bench.members[0].waiter.membership()), (7, Membership::Queued));
         assert_eq!((bench.members[0].wakers(), other.wakers()), (0, 1));
         assert!(bench.members[0].waiter.will_wake(&other.waker()));
         for _ in 0..waiting {
@@ -672,14 +672,14 @@ fn a_robbed_upgrade_waits_again_at_the_head() {
     let mut bench = Bench::new(3);
     bench.push(0);
     bench.push(1);
-    bench.push_as(2, Kind::Upgrade);
+    bench.push_as(2, Mode::Upgrade);
     // [2 0 1]
     assert_eq!(bench.wake_first(), 2);
     // [0 1] ^2
     let waker = bench.members[2].waker();
     bench.push_again(2, waker, 0);
     // [2 0 1]
-    assert_eq!((bench.waiting(), bench.queue.first_kind()), (vec![2, 0, 1], Some(Kind::Upgrade)));
+    assert_eq!((bench.waiting(), bench.queue.first_mode()), (vec![2, 0, 1], Some(Mode::Upgrade)));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use core::task::{RawWakerVTable, Waker};
 
 /// Where a waiter stands, as its owner sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stage {
+pub(crate) enum Membership {
     /// Never polled: it has no part in anything.
     Idle,
     /// In the hands of the lock: linked, waiting or granted.
@@ -23,7 +23,7 @@ pub(crate) enum Stage {
 
 /// What a waiter waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum Mode {
     /// A share in a read-write lock.
     Read,
     /// The one share that may become the lock.
@@ -34,7 +34,7 @@ pub enum Kind {
     Upgrade,
 }
 
-impl Kind {
+impl Mode {
     /// Whether it ends in a share that others may have beside it.
     #[inline(always)]
     pub(crate) fn is_shared(self) -> bool {
@@ -56,11 +56,11 @@ const CURSOR: u8 = 3;
 pub struct Waiter {
     // I6: the first three are written when it is queued. A free lock's poll doesn't pay for them.
     pub(super) links: UnsafeCell<MaybeUninit<Links>>,
-    pub(super) slot: UnsafeCell<MaybeUninit<Slot>>,
+    pub(super) slot: UnsafeCell<MaybeUninit<WakerSlot>>,
     pub(super) numbers: UnsafeCell<MaybeUninit<Numbers>>,
     pub(super) role: UnsafeCell<Role>,
-    pub(super) phase: AtomicU8,
-    stage: UnsafeCell<Stage>,
+    pub(super) grant_state: AtomicU8,
+    membership: UnsafeCell<Membership>,
     call_site: CallSite,
     _pinned: PhantomPinned,
 }
@@ -77,7 +77,7 @@ pub(super) struct Links {
 /// What the lock remembers of a waiter. The last two are the rescue's.
 #[derive(Clone, Copy)]
 pub(super) struct Numbers {
-    /// While it waits, the ticket that it was queued with; once granted, the number of its grant. A scan gives a grant of
+    /// While it waits, the batch number that it was queued with; once granted, the number of its grant. A scan gives a grant of
     /// its own task the newest number, so that the set stays in the order of numbers.
     pub(super) number: u32,
     /// While it waits, the newest grant when it began to suspect its task, or the newest grant when it was robbed;
@@ -91,7 +91,7 @@ pub(super) struct Numbers {
 ///
 /// | bits | meaning |
 /// |---|---|
-/// | 0 and 1 | the [`Kind`] |
+/// | 0 and 1 | the [`Mode`] |
 /// | 2 | its grant has been given a new number by a scan |
 /// | 3 to 5 | how often a theft from it has turned out to be wrong |
 /// | 6 to 15 | at how many polls in a row it has suspected its task |
@@ -108,17 +108,17 @@ impl Role {
     const ONE_POLL: u16 = 1 << 6;
 
     #[inline(always)]
-    pub(super) const fn new(kind: Kind) -> Self {
-        Self(kind as u16)
+    pub(super) const fn new(mode: Mode) -> Self {
+        Self(mode as u16)
     }
 
     #[inline(always)]
-    pub(super) fn kind(self) -> Kind {
+    pub(super) fn mode(self) -> Mode {
         match self.0 & 0b11 {
-            0 => Kind::Read,
-            1 => Kind::Upgradable,
-            2 => Kind::Write,
-            _ => Kind::Upgrade,
+            0 => Mode::Read,
+            1 => Mode::Upgradable,
+            2 => Mode::Write,
+            _ => Mode::Upgrade,
         }
     }
 
@@ -147,14 +147,14 @@ impl Role {
 }
 
 /// Room for a waker, in its two parts.
-pub(super) struct Slot {
+pub(super) struct WakerSlot {
     data: AtomicPtr<()>,
     vtable: AtomicPtr<RawWakerVTable>,
 }
 
 // Ordering of the slot's accesses: Relaxed. Sections order those that matter. A look from outside compares two addresses;
 // those of another waker of the same task, which a rescue may put there at the same time, lead to a section that decides.
-impl Slot {
+impl WakerSlot {
     #[inline(always)]
     pub(super) fn new(waker: Waker) -> Self {
         let waker = ManuallyDrop::new(waker);
@@ -192,7 +192,7 @@ impl Slot {
 }
 
 // SAFETY: the pointers are followed in sections only (I2), which exclude each other across threads wherever the lock
-// may be shared; so are links, numbers and role. `stage` is touched by who has the future exclusively (I4). The
+// may be shared; so are links, numbers and role. `membership` is touched by who has the future exclusively (I4). The
 // slot's parts are atomics, written in sections only (I3). A waker is Send and Sync.
 unsafe impl Send for Waiter {}
 // SAFETY: as above. A shared waiter offers nothing outside the crate.
@@ -206,9 +206,9 @@ impl Waiter {
             links: UnsafeCell::new(MaybeUninit::uninit()),
             slot: UnsafeCell::new(MaybeUninit::uninit()),
             numbers: UnsafeCell::new(MaybeUninit::uninit()),
-            role: UnsafeCell::new(Role::new(Kind::Write)),
-            phase: AtomicU8::new(WAITING),
-            stage: UnsafeCell::new(Stage::Idle),
+            role: UnsafeCell::new(Role::new(Mode::Write)),
+            grant_state: AtomicU8::new(WAITING),
+            membership: UnsafeCell::new(Membership::Idle),
             call_site,
             _pinned: PhantomPinned,
         }
@@ -219,7 +219,7 @@ impl Waiter {
     pub(super) fn cursor() -> Self {
         let this = Self::new(CallSite::here());
         // Ordering: Relaxed. The section that links it publishes it.
-        this.phase.store(CURSOR, Ordering::Relaxed);
+        this.grant_state.store(CURSOR, Ordering::Relaxed);
         this
     }
 
@@ -227,7 +227,7 @@ impl Waiter {
     #[inline(always)]
     pub(super) fn is_cursor(&self) -> bool {
         // Ordering: Relaxed. It never changes once it is linked.
-        self.phase.load(Ordering::Relaxed) == CURSOR
+        self.grant_state.load(Ordering::Relaxed) == CURSOR
     }
 
     /// Where the lock was asked for.
@@ -237,20 +237,20 @@ impl Waiter {
     }
 
     #[inline(always)]
-    pub(crate) fn stage(&self) -> Stage {
+    pub(crate) fn membership(&self) -> Membership {
         // SAFETY: I4.
-        self.stage.with(|stage| unsafe { *stage })
+        self.membership.with(|membership| unsafe { *membership })
     }
 
     #[inline(always)]
     pub(crate) fn set_done(&self) {
-        self.set_stage(Stage::Done);
+        self.set_membership(Membership::Done);
     }
 
     #[inline(always)]
-    pub(super) fn set_stage(&self, to: Stage) {
+    pub(super) fn set_membership(&self, to: Membership) {
         // SAFETY: I4.
-        self.stage.with_mut(|stage| unsafe { *stage = to });
+        self.membership.with_mut(|membership| unsafe { *membership = to });
     }
 
     /// Whether the waiter was granted. Outside a section this is a hint; the section, or the word, decides.
@@ -258,37 +258,37 @@ impl Waiter {
     pub(crate) fn is_granted(&self) -> bool {
         // Ordering: Relaxed. Inside a section the section orders it. Outside, `true` is confirmed by an acquire on the
         // word, and `false` is the truth unless a grant is on its way, whose wake comes after it.
-        self.phase.load(Ordering::Relaxed) == GRANTED
+        self.grant_state.load(Ordering::Relaxed) == GRANTED
     }
 
     /// Whether it is neither granted nor robbed. Outside a section a hint, as above.
     #[inline(always)]
     pub(crate) fn just_waits(&self) -> bool {
         // Ordering: Relaxed, as in `is_granted`.
-        self.phase.load(Ordering::Relaxed) == WAITING
+        self.grant_state.load(Ordering::Relaxed) == WAITING
     }
 
     /// Whether its grant was stolen, and it has not been polled since. Outside a section a hint, as above.
     #[inline(always)]
     pub(crate) fn is_robbed(&self) -> bool {
         // Ordering: Relaxed. The thief is a waiter of the same task, whose polls come one after the other.
-        self.phase.load(Ordering::Relaxed) == ROBBED
+        self.grant_state.load(Ordering::Relaxed) == ROBBED
     }
 
-    /// Its grant was stolen, and it waits again, with this ticket. `newest` is the number of the newest grant.
+    /// Its grant was stolen, and it waits again, with this batch number. `newest` is the number of the newest grant.
     ///
     /// # Safety
     ///
     /// In a section; it has been queued.
     #[inline(always)]
-    pub(super) unsafe fn wait_again(&self, ticket: u32, newest: u32) {
+    pub(super) unsafe fn wait_again(&self, batch_id: u32, newest: u32) {
         // Ordering: Relaxed, as in `grant_first`.
-        self.phase.store(ROBBED, Ordering::Relaxed);
+        self.grant_state.store(ROBBED, Ordering::Relaxed);
         // SAFETY: I2, I6, as the caller promises.
         unsafe {
             self.update(|numbers| {
                 numbers.since = newest;
-                numbers.number = ticket;
+                numbers.number = batch_id;
             });
         }
         // SAFETY: I2, as the caller promises.
@@ -302,9 +302,9 @@ impl Waiter {
     ///
     /// It has been queued.
     #[inline(always)]
-    pub(super) unsafe fn slot(&self) -> &Slot {
+    pub(super) unsafe fn slot(&self) -> &WakerSlot {
         // SAFETY: I6, as the caller promises; what is in it are atomics.
-        self.slot.with(|slot| unsafe { &*slot.cast::<Slot>() })
+        self.slot.with(|slot| unsafe { &*slot.cast::<WakerSlot>() })
     }
 
     /// Takes the waker over; its addresses stay in the slot.
@@ -323,7 +323,7 @@ impl Waiter {
     /// Whether the waker stored last wakes the same task as `waker`. Only for the owner of a queued waiter.
     #[inline(always)]
     pub(crate) fn will_wake(&self, waker: &Waker) -> bool {
-        debug_assert_eq!(self.stage(), Stage::Queued);
+        debug_assert_eq!(self.membership(), Membership::Queued);
         // SAFETY: queued.
         unsafe { self.slot() }.is_of(waker.data(), waker.vtable())
     }
@@ -381,18 +381,18 @@ impl Waiter {
     ///
     /// In a section.
     #[inline(always)]
-    pub(crate) unsafe fn kind(&self) -> Kind {
+    pub(crate) unsafe fn mode(&self) -> Mode {
         // SAFETY: as the caller promises.
-        unsafe { self.role() }.kind()
+        unsafe { self.role() }.mode()
     }
 
-    /// The ticket that the waiter was queued with.
+    /// The batch number that the waiter was queued with.
     ///
     /// # Safety
     ///
     /// In a section; the waiter waits.
     #[inline(always)]
-    pub(crate) unsafe fn ticket(&self) -> u32 {
+    pub(crate) unsafe fn batch_id(&self) -> u32 {
         // SAFETY: as the caller promises.
         unsafe { self.numbers() }.number
     }
@@ -432,9 +432,9 @@ impl fmt::Debug for Waiter {
 
 /// A linked waiter, as the queue's pointers know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Node(pub(super) NonNull<Waiter>);
+pub struct WaiterPtr(pub(super) NonNull<Waiter>);
 
-impl Node {
+impl WaiterPtr {
     /// The waiter that an address in a lock's word stands for; `None` for null.
     #[inline(always)]
     pub(crate) fn new(waiter: *mut Waiter) -> Option<Self> {
@@ -457,11 +457,11 @@ impl Node {
     ///
     /// In a section; the waiter is queued, or granted and not claimed.
     #[inline(always)]
-    pub(crate) unsafe fn kind(self) -> Kind {
+    pub(crate) unsafe fn mode(self) -> Mode {
         // SAFETY: as the caller promises.
         let waiter = unsafe { self.waiter() };
         // SAFETY: as the caller promises.
-        unsafe { waiter.kind() }
+        unsafe { waiter.mode() }
     }
 
     /// Whether the waiter's task is the one that this waker wakes, as far as the addresses of its last one tell.

@@ -8,7 +8,7 @@
 //! | `BUSY` (4) | a section runs; its owner keeps the state in a local variable |
 //! | `BUSY \| PARKED` (5) | the same, and a thread sleeps until the section ends |
 //!
-//! Since the busy word shows nothing of the state, no shortcut can succeed while a section runs, and the section works
+//! Since the busy word shows nothing of the state, no fast path can succeed while a section runs, and the section works
 //! on a plain value. The last step of a section stores the new state, which is at once the new state's publication and
 //! the section's end.
 
@@ -52,7 +52,7 @@ impl AtomicWord {
 
     #[inline(always)]
     pub(super) fn try_acquire(&self, from: Word, to: Word) -> bool {
-        // Ordering: Acquire, pairs with the Release in `try_release`, `leave` and `leave_and_look`: the new owner sees
+        // Ordering: Acquire, pairs with the Release in `try_release`, `leave` and `end_and_peek`: the new owner sees
         // what the last one wrote. It publishes nothing, so no Release; being a read-modify-write it continues the
         // release sequence of whoever stored `from`. A failure is answered by a section or a fresh look: Relaxed.
         self.0.compare_exchange(from.ptr(), to.ptr(), Ordering::Acquire, Ordering::Relaxed).is_ok()
@@ -70,8 +70,8 @@ impl AtomicWord {
     /// One exchange, whatever the word is. It takes off the mark that threads are parked; who is told so has to see to it.
     #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "for flavours that park"))]
     #[inline(always)]
-    pub(super) fn enter(&self) -> Result<Word, Busy> {
-        // Ordering: Acquire, pairs with the Release in `try_release`, `leave` and `leave_and_look`: the section sees
+    pub(super) fn begin(&self) -> Result<Word, Busy> {
+        // Ordering: Acquire, pairs with the Release in `try_release`, `leave` and `end_and_peek`: the section sees
         // the queue as earlier sections left it, and what released owners wrote. A busy word stays one, for its owner
         // to end.
         let found = self.0.swap(BUSY, Ordering::Acquire);
@@ -98,7 +98,7 @@ impl AtomicWord {
     /// Ends a section where nobody can be parked.
     #[cfg_attr(not(feature = "spin"), allow(dead_code, reason = "for flavours that spin"))]
     #[inline]
-    pub(super) fn leave(&self, word: Word) {
+    pub(super) fn end(&self, word: Word) {
         debug_assert!(word.bits() & Word::BUSY_BIT == 0, "a state uses the busy bit");
         // Ordering: Release, pairs with the Acquire in `try_enter` and `try_acquire`. A plain store will do:
         // while the word is busy nobody else changes it.
@@ -108,7 +108,7 @@ impl AtomicWord {
     /// Ends a section; returns whether threads are parked until then.
     #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "for flavours that park"))]
     #[inline]
-    pub(super) fn leave_and_look(&self, word: Word) -> bool {
+    pub(super) fn end_and_peek(&self, word: Word) -> bool {
         debug_assert!(word.bits() & Word::BUSY_BIT == 0, "a state uses the busy bit");
         // Ordering: Release, as in `leave`. The mark that a swap may find was set under the parking bucket's mutex,
         // which orders the rest.

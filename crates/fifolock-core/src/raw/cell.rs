@@ -45,7 +45,7 @@ pub struct CellLock<X> {
 unsafe impl<X: Exclusion + Sync> Sync for CellLock<X> {}
 
 // SAFETY: 1, 2, 3: the exclusion's own promises. Where it is not Sync, there is one thread, and a section runs no foreign
-// code that could start another. 4: only `with` changes the word. 5: the shortcuts are left as provided.
+// code that could start another. 4: only `with` changes the word. 5: the methods of the fast path are left as provided.
 unsafe impl<X: Exclusion> RawLock for CellLock<X> {
     raw_init!(INIT = Self { exclusion: X::INIT, word: Cell::new(Word::INIT) });
 

@@ -99,8 +99,8 @@ pub enum Refusal {
 /// runs a section of the same lock. Sections are short (their length does not depend on the number of waiters), never
 /// nest on one lock, and never run foreign code.
 ///
-/// The provided methods are shortcuts for flavours with an atomic word: they act on the word *without* a section
-/// and must fail while one runs, and come with [`SHORTCUTS`](Self::SHORTCUTS). A flavour without atomics leaves them as they
+/// The provided methods are the fast path of flavours with an atomic word: they act on the word *without* a section
+/// and must fail while one runs, and come with [`HAS_FAST_PATH`](Self::HAS_FAST_PATH). A flavour without atomics leaves them as they
 /// are, and every operation is a section.
 ///
 /// # Safety
@@ -125,7 +125,7 @@ pub unsafe trait RawLock: Sized {
 
     /// Whether [`peek`](Self::peek) and the `try_…` methods ever succeed. Where they do not, the locks leave out the code
     /// that tries them.
-    const SHORTCUTS: bool = false;
+    const HAS_FAST_PATH: bool = false;
 
     /// Runs `f` as a section, with the word to read and change.
     fn with<R>(&self, f: impl FnOnce(&mut Word) -> R) -> R;

@@ -25,7 +25,7 @@ impl SpinLock {
     }
 
     #[inline(always)]
-    fn enter(&self) -> Word {
+    fn begin(&self) -> Word {
         // Not by a swap: a section ends by a plain store here, which loom doesn't order after the swap that it must follow.
         match self.word.try_enter() {
             Some(state) => state,
@@ -65,13 +65,13 @@ fn relax() {
 unsafe impl RawLock for SpinLock {
     raw_init!(INIT = Self::new());
 
-    const SHORTCUTS: bool = true;
+    const HAS_FAST_PATH: bool = true;
 
     #[inline]
     fn with<R>(&self, f: impl FnOnce(&mut Word) -> R) -> R {
-        let mut state = self.enter();
+        let mut state = self.begin();
         let result = f(&mut state);
-        self.word.leave(state);
+        self.word.end(state);
         result
     }
 

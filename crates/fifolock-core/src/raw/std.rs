@@ -42,7 +42,7 @@ impl StdLock {
         let result = f(&mut section.state);
         let state = section.state;
         mem::forget(section);
-        if self.word.leave_and_look(state) {
+        if self.word.end_and_peek(state) {
             return self.unpark(result);
         }
         result
@@ -93,7 +93,7 @@ struct Section<'a> {
 impl Drop for Section<'_> {
     #[cold]
     fn drop(&mut self) {
-        if self.lock.word.leave_and_look(self.state) {
+        if self.lock.word.end_and_peek(self.state) {
             self.lock.unpark(());
         }
     }
@@ -105,12 +105,12 @@ impl Drop for Section<'_> {
 unsafe impl RawLock for StdLock {
     raw_init!(INIT = Self::new());
 
-    const SHORTCUTS: bool = true;
+    const HAS_FAST_PATH: bool = true;
 
     #[inline]
     fn with<R>(&self, f: impl FnOnce(&mut Word) -> R) -> R {
         // Two copies of the section: one with a call before or after it has to save registers for that every time.
-        match self.word.enter() {
+        match self.word.begin() {
             Ok(state) => self.run(state, f),
             Err(busy) => self.with_contended(busy, f),
         }
@@ -166,7 +166,7 @@ mod tests {
     fn loom_k4_a_mark_that_was_taken_off_is_set_again() {
         model(|| {
             let shared = Arc::new((StdLock::init(), UnsafeCell::new(0)));
-            let Ok(state) = shared.0.word.enter() else { panic!("no section runs") };
+            let Ok(state) = shared.0.word.begin() else { panic!("no section runs") };
             let threads = two_newcomers(&shared);
             shared.0.run(state, |word| count(&shared, word));
             for thread in threads {
@@ -176,7 +176,7 @@ mod tests {
         });
     }
 
-    /// A shortcut beside two sections: none of what they add is lost.
+    /// The fast path beside two sections: none of what they add is lost.
     #[test]
     fn loom_k4_a_shortcut_against_two_sections() {
         model(|| {

@@ -3,7 +3,7 @@
 use super::raw::RawRwLock;
 use super::upgradable::downgrade_to_upgradable;
 use super::{Reading, RwLock, RwLockReadGuard, RwLockUpgradableReadGuard, Writing};
-use crate::permit::{Permit, ReadPtr, WritePtr};
+use crate::held::{Held, ReadPtr, WritePtr};
 use crate::platform::Platform;
 use core::fmt;
 use core::marker::PhantomData;
@@ -16,12 +16,12 @@ use core::ops::{Deref, DerefMut};
 #[must_use = "the lock is released at once when the guard is not kept"]
 #[clippy::has_significant_drop]
 pub struct RwLockWriteGuard<'a, T: ?Sized, P: Platform> {
-    owned: Permit<Writing<&'a RwLock<T, P>>>,
+    owned: Held<Writing<&'a RwLock<T, P>>>,
 }
 
 impl<'a, T: ?Sized, P: Platform> RwLockWriteGuard<'a, T, P> {
     #[inline(always)]
-    pub(super) fn new(owned: Permit<Writing<&'a RwLock<T, P>>>) -> Self {
+    pub(super) fn new(owned: Held<Writing<&'a RwLock<T, P>>>) -> Self {
         Self { owned }
     }
 
@@ -232,11 +232,11 @@ impl<'a, T: ?Sized, P: Platform> RwLockWriteGuard<'a, T, P> {
 
 /// The writer becomes a reader, which holds its share before anyone is woken: a waker may panic.
 #[inline(always)]
-pub(super) fn downgrade<L: super::handle::RawHandle>(owned: Permit<Writing<L>>) -> Permit<Reading<L>> {
+pub(super) fn downgrade<L: super::handle::RawHandle>(owned: Held<Writing<L>>) -> Held<Reading<L>> {
     let (Writing(lock), call_site) = owned.into_held();
-    // SAFETY: taken over from the writer's permit; there is a share to give back from the next line on, in which nothing
+    // SAFETY: taken over from the writer's `Held`; there is a share to give back from the next line on, in which nothing
     // can panic before there is.
-    let shared = unsafe { Permit::new(Reading(lock), call_site) };
+    let shared = unsafe { Held::new(Reading(lock), call_site) };
     shared.held().0.raw().downgrade(call_site);
     shared
 }
@@ -269,7 +269,7 @@ impl<T: ?Sized, P: Platform> DerefMut for RwLockWriteGuard<'_, T, P> {
 #[must_use = "the lock is released at once when the guard is not kept"]
 #[clippy::has_significant_drop]
 pub struct RwLockMappedWriteGuard<'a, T: ?Sized, P: Platform> {
-    owned: Permit<Writing<&'a RawRwLock<P::Raw>>>,
+    owned: Held<Writing<&'a RawRwLock<P::Raw>>>,
     data: WritePtr<T>,
     _borrow: PhantomData<&'a mut T>,
 }
@@ -277,8 +277,8 @@ pub struct RwLockMappedWriteGuard<'a, T: ?Sized, P: Platform> {
 impl<'a, T: ?Sized, P: Platform> RwLockMappedWriteGuard<'a, T, P> {
     fn new<W: ?Sized>(whole: RwLockWriteGuard<'a, W, P>, data: WritePtr<T>) -> Self {
         let (Writing(lock), call_site) = whole.owned.into_held();
-        // SAFETY: the duty to release, taken over from the whole guard's permit.
-        let owned = unsafe { Permit::new(Writing(lock.raw()), call_site) };
+        // SAFETY: the duty to release, taken over from the whole guard's `Held`.
+        let owned = unsafe { Held::new(Writing(lock.raw()), call_site) };
         Self { owned, data, _borrow: PhantomData }
     }
 
@@ -359,5 +359,5 @@ impl<T: ?Sized, P: Platform> DerefMut for RwLockMappedWriteGuard<'_, T, P> {
     }
 }
 
-crate::permit::transparent_fmt!([T] RwLockWriteGuard<'_, T, P> => T);
-crate::permit::transparent_fmt!([T] RwLockMappedWriteGuard<'_, T, P> => T);
+crate::held::transparent_fmt!([T] RwLockWriteGuard<'_, T, P> => T);
+crate::held::transparent_fmt!([T] RwLockMappedWriteGuard<'_, T, P> => T);

@@ -4,7 +4,7 @@ use super::raw::RawRwLock;
 use super::{
     Reading, ReadingUpgradable, RwLock, RwLockReadGuard, RwLockUpgradableReadGuard, RwLockWriteGuard, Writing,
 };
-use crate::permit::Permit;
+use crate::held::Held;
 use crate::platform::Platform;
 use crate::raw::RawLock;
 
@@ -31,11 +31,11 @@ pub trait RwLockHandle: RawHandle<Raw = <Self::Platform as Platform>::Raw> + Siz
     type WriteGuard;
 
     /// The caller has a share.
-    fn read_guard(shared: Permit<Reading<Self>>) -> Self::ReadGuard;
+    fn read_guard(shared: Held<Reading<Self>>) -> Self::ReadGuard;
     /// The caller has the upgradable share.
-    fn upgradable_guard(shared: Permit<ReadingUpgradable<Self>>) -> Self::UpgradableGuard;
+    fn upgradable_guard(shared: Held<ReadingUpgradable<Self>>) -> Self::UpgradableGuard;
     /// The caller owns the lock.
-    fn write_guard(owned: Permit<Writing<Self>>) -> Self::WriteGuard;
+    fn write_guard(owned: Held<Writing<Self>>) -> Self::WriteGuard;
 }
 
 impl<R: RawLock> RawHandle for &RawRwLock<R> {
@@ -63,17 +63,17 @@ impl<'a, T: ?Sized, P: Platform> RwLockHandle for &'a RwLock<T, P> {
     type WriteGuard = RwLockWriteGuard<'a, T, P>;
 
     #[inline(always)]
-    fn read_guard(shared: Permit<Reading<Self>>) -> Self::ReadGuard {
+    fn read_guard(shared: Held<Reading<Self>>) -> Self::ReadGuard {
         RwLockReadGuard::new(shared)
     }
 
     #[inline(always)]
-    fn upgradable_guard(shared: Permit<ReadingUpgradable<Self>>) -> Self::UpgradableGuard {
+    fn upgradable_guard(shared: Held<ReadingUpgradable<Self>>) -> Self::UpgradableGuard {
         RwLockUpgradableReadGuard::new(shared)
     }
 
     #[inline(always)]
-    fn write_guard(owned: Permit<Writing<Self>>) -> Self::WriteGuard {
+    fn write_guard(owned: Held<Writing<Self>>) -> Self::WriteGuard {
         RwLockWriteGuard::new(owned)
     }
 }

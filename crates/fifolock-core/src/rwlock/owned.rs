@@ -7,7 +7,7 @@ use super::upgradable::downgrade_to_upgradable;
 use super::{OwnedRwLockUpgradableReadGuard, Reading, ReadingUpgradable, RwLock, Writing};
 use crate::acquire::Acquire;
 use crate::error::TryLockError;
-use crate::permit::{Permit, ReadPtr, WritePtr};
+use crate::held::{Held, ReadPtr, WritePtr};
 use crate::platform::{Platform, Timer};
 use crate::timeout::{Deadline, Timeout};
 use crate::until::Until;
@@ -476,7 +476,7 @@ impl<T: ?Sized, P: Platform> RwLockHandle for Arc<RwLock<T, P>> {
     type WriteGuard = OwnedRwLockWriteGuard<T, P>;
 
     #[inline(always)]
-    fn read_guard(shared: Permit<Reading<Self>>) -> Self::ReadGuard {
+    fn read_guard(shared: Held<Reading<Self>>) -> Self::ReadGuard {
         let data = shared.held().0.inner.data.get();
         // SAFETY: a reader has a share, so nobody writes.
         let data = ReadPtr::new(unsafe { &*data });
@@ -484,12 +484,12 @@ impl<T: ?Sized, P: Platform> RwLockHandle for Arc<RwLock<T, P>> {
     }
 
     #[inline(always)]
-    fn upgradable_guard(shared: Permit<ReadingUpgradable<Self>>) -> Self::UpgradableGuard {
+    fn upgradable_guard(shared: Held<ReadingUpgradable<Self>>) -> Self::UpgradableGuard {
         OwnedRwLockUpgradableReadGuard::new(shared)
     }
 
     #[inline(always)]
-    fn write_guard(owned: Permit<Writing<Self>>) -> Self::WriteGuard {
+    fn write_guard(owned: Held<Writing<Self>>) -> Self::WriteGuard {
         OwnedRwLockWriteGuard { owned }
     }
 }
@@ -502,7 +502,7 @@ impl<T: ?Sized, P: Platform> RwLockHandle for Arc<RwLock<T, P>> {
 #[must_use = "the lock is released at once when the guard is not kept"]
 #[clippy::has_significant_drop]
 pub struct OwnedRwLockReadGuard<T: ?Sized, U: ?Sized, P: Platform> {
-    shared: Permit<Reading<Arc<RwLock<T, P>>>>,
+    shared: Held<Reading<Arc<RwLock<T, P>>>>,
     data: ReadPtr<U>,
 }
 
@@ -607,7 +607,7 @@ impl<T: ?Sized, U: ?Sized, P: Platform> Deref for OwnedRwLockReadGuard<T, U, P> 
 #[must_use = "the lock is released at once when the guard is not kept"]
 #[clippy::has_significant_drop]
 pub struct OwnedRwLockWriteGuard<T: ?Sized, P: Platform> {
-    owned: Permit<Writing<Arc<RwLock<T, P>>>>,
+    owned: Held<Writing<Arc<RwLock<T, P>>>>,
 }
 
 impl<T: ?Sized, P: Platform> OwnedRwLockWriteGuard<T, P> {
@@ -831,7 +831,7 @@ impl<T: ?Sized, P: Platform> DerefMut for OwnedRwLockWriteGuard<T, P> {
 #[must_use = "the lock is released at once when the guard is not kept"]
 #[clippy::has_significant_drop]
 pub struct OwnedRwLockMappedWriteGuard<T: ?Sized, U: ?Sized, P: Platform> {
-    owned: Permit<Writing<Arc<RwLock<T, P>>>>,
+    owned: Held<Writing<Arc<RwLock<T, P>>>>,
     data: WritePtr<U>,
 }
 
@@ -933,6 +933,6 @@ impl<T: ?Sized, U: ?Sized, P: Platform> DerefMut for OwnedRwLockMappedWriteGuard
     }
 }
 
-crate::permit::transparent_fmt!([T, U] OwnedRwLockReadGuard<T, U, P> => U);
-crate::permit::transparent_fmt!([T] OwnedRwLockWriteGuard<T, P> => T);
-crate::permit::transparent_fmt!([T, U] OwnedRwLockMappedWriteGuard<T, U, P> => U);
+crate::held::transparent_fmt!([T, U] OwnedRwLockReadGuard<T, U, P> => U);
+crate::held::transparent_fmt!([T] OwnedRwLockWriteGuard<T, P> => T);
+crate::held::transparent_fmt!([T, U] OwnedRwLockMappedWriteGuard<T, U, P> => U);

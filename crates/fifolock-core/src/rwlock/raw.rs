@@ -4,16 +4,16 @@ mod access;
 mod rescue;
 mod side;
 
-pub(crate) use access::Access;
+pub(crate) use access::OnSide;
 pub(crate) use side::{ReadSide, Side, UpgradableSide, UpgradeSide, WriteSide};
 
 use crate::call_site::CallSite;
 #[cfg(feature = "diagnostics")]
 use crate::diagnostics::LockReport;
 use crate::diagnostics::{Holders, HoldersMut, Leaving, Recorded};
-use crate::queue::{GrantedSet, Kind, Node, WaitQueue, Waiter};
+use crate::queue::{GrantedSet, Mode, WaitQueue, Waiter, WaiterPtr};
 use crate::raw::{RawLock, Refusal, Word};
-use crate::state::rwlock::{Admit, Counts, RwLockPolicy, RwState, Terms};
+use crate::state::rwlock::{Admit, Config, Counts, RwLockPolicy, RwState};
 use crate::sync_shim::{UnsafeCell, const_fn};
 use crate::wake::Wakers;
 use core::fmt;
@@ -22,7 +22,7 @@ use core::pin::Pin;
 /// Word, queues and counts; see [the module](super) for how they work together.
 pub struct RawRwLock<R> {
     raw: Recorded<R>,
-    terms: Terms,
+    config: Config,
     // Two cells instead of one: nothing is lost to alignment.
     counts: UnsafeCell<Counts>,
     queues: UnsafeCell<Queues>,
@@ -47,15 +47,15 @@ impl<R> fmt::Debug for RawRwLock<R> {
 unsafe impl<R: RawLock + Sync> Sync for RawRwLock<R> {}
 
 /// Not where it is recorded who holds the lock.
-const SHORT_SECTIONS: bool = !cfg!(feature = "diagnostics");
+const WORD_SECTIONS: bool = !cfg!(feature = "diagnostics");
 
 /// What somebody gives up.
 #[derive(Clone, Copy, Debug)]
 enum GivesUp {
     /// Its share, or the lock.
-    All(Kind),
+    All(Mode),
     /// The lock, for such a share.
-    WriteFor(Kind),
+    WriteFor(Mode),
     /// The upgradable share, for a plain one.
     UpgradableForRead,
 }
@@ -72,8 +72,8 @@ pub struct Section<'s> {
 impl Section<'_> {
     /// The queue for those who wait for this.
     #[inline(always)]
-    fn queue_of(&mut self, kind: Kind) -> &mut WaitQueue {
-        if kind == Kind::Read && self.state.queues_readers_apart() { self.readers } else { self.queue }
+    fn queue_of(&mut self, mode: Mode) -> &mut WaitQueue {
+        if mode == Mode::Read && self.state.queues_readers_apart() { self.readers } else { self.queue }
     }
 
     /// Grants whoever may enter now; the wakers are to be woken outside.
@@ -99,7 +99,7 @@ impl Section<'_> {
     fn admit_batch(&mut self, wakers: &mut Wakers) {
         wakers.more = false;
         while wakers.room() > 0 {
-            match self.state.admit(self.queue.first_kind(), || self.queue.is_first_robbed()) {
+            match self.state.admit(self.queue.first_mode(), || self.queue.is_first_robbed()) {
                 Admit::Nobody => return,
                 Admit::Reader => {
                     let readers = 1 + self.state.take_shares(wakers.room() - 1);
@@ -109,14 +109,14 @@ impl Section<'_> {
                         self.readers.grant_many(readers, grants, self.granted_readers, |waker| wakers.push(waker))
                     };
                 }
-                Admit::First(kind) => {
+                Admit::First(mode) => {
                     let first = self.queue.grant_first(self.state.next_grant());
                     debug_assert!(first.is_some(), "the counts and the queue differ");
                     let Some((waiter, waker, _)) = first else { return };
                     wakers.push(waker);
-                    if !kind.is_shared() {
+                    if !mode.is_shared() {
                         self.state.granted = waiter.as_ptr();
-                        self.holders.granted(kind);
+                        self.holders.granted(mode);
                         return;
                     }
                     // SAFETY: I1: granted in this section, so alive, and in no queue.
@@ -131,9 +131,9 @@ impl Section<'_> {
     #[inline(always)]
     fn is_there_more(&mut self) -> bool {
         let mut next = self.state.copied();
-        let more = next.admit(self.queue.first_kind(), || self.queue.is_first_robbed());
-        if let Admit::First(kind) = more
-            && kind.is_shared()
+        let more = next.admit(self.queue.first_mode(), || self.queue.is_first_robbed());
+        if let Admit::First(mode) = more
+            && mode.is_shared()
             && !self.state.queues_readers_apart()
         {
             self.state.hold_open();
@@ -164,7 +164,7 @@ impl<R: RawLock> RawRwLock<R> {
                 raw: Recorded::<R>::INIT,
                 #[cfg(fifolock_loom)]
                 raw: Recorded::<R>::init(),
-                terms: Terms::new(max_readers, policy),
+                config: Config::new(max_readers, policy),
                 counts: UnsafeCell::new(Counts::NEW),
                 queues: UnsafeCell::new(Queues {
                     queue: WaitQueue::new(),
@@ -185,7 +185,7 @@ impl<R: RawLock> RawRwLock<R> {
                 let Queues { queue, readers, granted_readers, holders } = unsafe { &mut *queues };
                 self.counts.with_mut(|counts| {
                     // SAFETY: as above.
-                    let state = RwState::decode(*word, unsafe { &mut *counts }, self.terms);
+                    let state = RwState::decode(*word, unsafe { &mut *counts }, self.config);
                     let mut section = Section { state, queue, readers, granted_readers, holders: holders.lend() };
                     let result = f(&mut section);
                     // A scan's cursor may be alone in the set while a writer holds.
@@ -197,7 +197,7 @@ impl<R: RawLock> RawRwLock<R> {
         })
     }
 
-    /// The claim of a reader, where there are shortcuts: a section that needs no more than the set.
+    /// The claim of a reader, where there is a fast path: a section that needs no more than the set.
     ///
     /// # Safety
     ///
@@ -212,7 +212,7 @@ impl<R: RawLock> RawRwLock<R> {
                 // SAFETY: sections exclude each other and never nest, as in `section`.
                 let set = unsafe { &mut (*queues).granted_readers };
                 // SAFETY: I2: in a section; granted and not claimed, so in the set.
-                unsafe { set.remove(Node::of(waiter)) }
+                unsafe { set.remove(WaiterPtr::of(waiter)) }
             });
             if !others.0 {
                 *word = word.all_claimed();
@@ -229,7 +229,7 @@ impl<R: RawLock> RawRwLock<R> {
 
     #[inline]
     fn admit_more(&self, wakers: &mut Wakers) {
-        if self.terms.policy() == RwLockPolicy::TaskFair {
+        if self.config.policy() == RwLockPolicy::TaskFair {
             self.section(Refusal::Aborts, |section| section.admit_run(wakers));
         } else {
             self.section(Refusal::Aborts, |section| section.admit_batch(wakers));
@@ -243,10 +243,10 @@ impl<R: RawLock> RawRwLock<R> {
         let mut wakers = Wakers::default();
         let granted = &mut wakers;
         self.section(Refusal::Panics, move |section| {
-            section.holders.leave(who);
+            section.holders.gave_up(who);
             match what {
-                GivesUp::All(kind) => section.state.release(kind),
-                GivesUp::WriteFor(kind) => section.state.downgrade(kind),
+                GivesUp::All(mode) => section.state.release(mode),
+                GivesUp::WriteFor(mode) => section.state.downgrade(mode),
                 GivesUp::UpgradableForRead => section.state.downgrade_upgradable(),
             }
             section.admit(granted);
@@ -257,18 +257,18 @@ impl<R: RawLock> RawRwLock<R> {
     /// The writer, by a call at `call_site`, becomes a reader. Only for the writer.
     #[inline(always)]
     pub(crate) fn downgrade(&self, call_site: CallSite) {
-        if !self.release_alone(Word::ONE_READER) {
-            let change = Leaving::changed(Kind::Write, Kind::Read, call_site);
-            self.release_slow(GivesUp::WriteFor(Kind::Read), change);
+        if !self.fast_release_exclusive(Word::ONE_READER) {
+            let change = Leaving::changed(Mode::Write, Mode::Read, call_site);
+            self.release_slow(GivesUp::WriteFor(Mode::Read), change);
         }
     }
 
     /// The writer, by a call at `call_site`, becomes the upgradable reader. Only for the writer.
     #[inline(always)]
     pub(crate) fn downgrade_to_upgradable(&self, call_site: CallSite) {
-        if !self.release_alone(Word::ONE_UPGRADABLE) {
-            let change = Leaving::changed(Kind::Write, Kind::Upgradable, call_site);
-            self.release_slow(GivesUp::WriteFor(Kind::Upgradable), change);
+        if !self.fast_release_exclusive(Word::ONE_UPGRADABLE) {
+            let change = Leaving::changed(Mode::Write, Mode::Upgradable, call_site);
+            self.release_slow(GivesUp::WriteFor(Mode::Upgradable), change);
         }
     }
 
@@ -276,18 +276,18 @@ impl<R: RawLock> RawRwLock<R> {
     #[inline(always)]
     pub(crate) fn downgrade_upgradable(&self, call_site: CallSite) {
         let to_plain = |word: Word| word.minus(Word::ONE_UPGRADABLE).plus(Word::ONE_READER);
-        if !self.release_fast(to_plain) {
-            let change = Leaving::changed(Kind::Upgradable, Kind::Read, call_site);
+        if !self.fast_release_shared(to_plain) {
+            let change = Leaving::changed(Mode::Upgradable, Mode::Read, call_site);
             self.release_slow(GivesUp::UpgradableForRead, change);
         }
     }
 
     /// Replaces the word of a reader that acquires, as long as `to` allows it.
     #[inline(always)]
-    fn acquire_fast(&self, to: impl Fn(Word) -> Option<Word>) -> bool {
+    fn fast_acquire_shared(&self, to: impl Fn(Word) -> Option<Word>) -> bool {
         let to = |word: Word| if word.is_held() || word.has_queued() { None } else { to(word) };
-        if !Recorded::<R>::SHORTCUTS {
-            return self.short_section(to);
+        if !Recorded::<R>::HAS_FAST_PATH {
+            return self.word_section(to);
         }
         // Each turn, another reader came or left, or a section began.
         while let Some(word) = self.raw.peek() {
@@ -301,10 +301,10 @@ impl<R: RawLock> RawRwLock<R> {
 
     /// Replaces the word of a reader that gives up what it has, as long as nobody is queued.
     #[inline(always)]
-    fn release_fast(&self, to: impl Fn(Word) -> Word) -> bool {
+    fn fast_release_shared(&self, to: impl Fn(Word) -> Word) -> bool {
         let to = |word: Word| (!word.has_queued()).then(|| to(word));
-        if !Recorded::<R>::SHORTCUTS {
-            return self.short_section(to);
+        if !Recorded::<R>::HAS_FAST_PATH {
+            return self.word_section(to);
         }
         // Each turn, another reader came or left, or somebody queued.
         while let Some(word) = self.raw.peek() {
@@ -318,31 +318,31 @@ impl<R: RawLock> RawRwLock<R> {
 
     /// Acquires the lock for itself, if the word is `from`.
     #[inline(always)]
-    fn acquire_alone(&self, from: Word) -> bool {
-        if !Recorded::<R>::SHORTCUTS {
-            return self.short_section(|word| (word == from).then_some(Word::HELD));
+    fn fast_acquire_exclusive(&self, from: Word) -> bool {
+        if !Recorded::<R>::HAS_FAST_PATH {
+            return self.word_section(|word| (word == from).then_some(Word::HELD));
         }
         self.raw.try_acquire(from, Word::HELD)
     }
 
     /// Gives the lock up for `to`, if nobody is queued.
     #[inline(always)]
-    fn release_alone(&self, to: Word) -> bool {
-        if !Recorded::<R>::SHORTCUTS {
-            return self.short_section(|word| (word == Word::HELD).then_some(to));
+    fn fast_release_exclusive(&self, to: Word) -> bool {
+        if !Recorded::<R>::HAS_FAST_PATH {
+            return self.word_section(|word| (word == Word::HELD).then_some(to));
         }
         self.raw.try_release(Word::HELD, to)
     }
 
-    /// A section that needs no more than the word: where there are no shortcuts, what they would do. It costs a tenth of
+    /// A section that needs no more than the word: where there is no fast path, this does its work. Such a section costs a tenth of
     /// the others.
     #[inline(never)]
-    fn short_section(&self, to: impl FnOnce(Word) -> Option<Word>) -> bool {
-        SHORT_SECTIONS && self.raw.with_refusal(Refusal::Panics, |word| to(*word).map(|to| *word = to).is_some())
+    fn word_section(&self, to: impl FnOnce(Word) -> Option<Word>) -> bool {
+        WORD_SECTIONS && self.raw.with_refusal(Refusal::Panics, |word| to(*word).map(|to| *word = to).is_some())
     }
 
     pub(crate) fn policy(&self) -> RwLockPolicy {
-        self.terms.policy()
+        self.config.policy()
     }
 
     pub(crate) fn state(&self) -> RwState {

@@ -2,7 +2,7 @@
 
 use super::raw::RawRwLock;
 use super::{Reading, RwLock};
-use crate::permit::{Permit, ReadPtr};
+use crate::held::{Held, ReadPtr};
 use crate::platform::Platform;
 use core::fmt;
 use core::marker::PhantomData;
@@ -20,20 +20,20 @@ use core::ops::Deref;
 #[must_use = "the lock is released at once when the guard is not kept"]
 #[clippy::has_significant_drop]
 pub struct RwLockReadGuard<'a, T: ?Sized, P: Platform> {
-    shared: Permit<Reading<&'a RawRwLock<P::Raw>>>,
+    shared: Held<Reading<&'a RawRwLock<P::Raw>>>,
     data: ReadPtr<T>,
     _borrow: PhantomData<&'a T>,
 }
 
 impl<'a, T: ?Sized, P: Platform> RwLockReadGuard<'a, T, P> {
     #[inline(always)]
-    pub(super) fn new(shared: Permit<Reading<&'a RwLock<T, P>>>) -> Self {
+    pub(super) fn new(shared: Held<Reading<&'a RwLock<T, P>>>) -> Self {
         let lock = shared.held().0;
         // SAFETY: a reader has a share, so nobody writes.
         let data = ReadPtr::new(unsafe { &*lock.inner.data.get() });
         let (Reading(lock), call_site) = shared.into_held();
-        // SAFETY: the share, taken over from the other permit.
-        let shared = unsafe { Permit::new(Reading(lock.raw()), call_site) };
+        // SAFETY: the share, taken over from the other guard's `Held`.
+        let shared = unsafe { Held::new(Reading(lock.raw()), call_site) };
         Self { shared, data, _borrow: PhantomData }
     }
 
@@ -120,4 +120,4 @@ impl<T: ?Sized, P: Platform> Deref for RwLockReadGuard<'_, T, P> {
     }
 }
 
-crate::permit::transparent_fmt!([T] RwLockReadGuard<'_, T, P> => T);
+crate::held::transparent_fmt!([T] RwLockReadGuard<'_, T, P> => T);

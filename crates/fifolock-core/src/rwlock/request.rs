@@ -1,14 +1,14 @@
 //! The requests: what the futures of a read-write lock wait for.
 
 use super::handle::{RawHandle, RwLockHandle};
-use super::raw::{Access, ReadSide, Side, UpgradableSide, UpgradeSide, WriteSide};
+use super::raw::{OnSide, ReadSide, Side, UpgradableSide, UpgradeSide, WriteSide};
 use super::upgradable::downgrade_to_upgradable;
-use crate::acquire::sealed::{Ends, Operations, keeps_nothing};
+use crate::acquire::sealed::{Ends, RequestImpl, keeps_nothing};
 use crate::call_site::CallSite;
 use crate::error::{LockKind, UpgradeError};
-use crate::permit::{Permit, Release};
+use crate::held::{Held, Release};
 use crate::platform::Platform;
-use crate::queue::{Stage, Waiter};
+use crate::queue::{Membership, Waiter};
 use crate::raw::RawLock;
 use crate::wait;
 use core::mem;
@@ -28,7 +28,7 @@ macro_rules! requests {
             }
         }
 
-        impl<L: RwLockHandle> Operations for $request<L> {
+        impl<L: RwLockHandle> RequestImpl for $request<L> {
             type Guard = L::$guard;
             type Platform = L::Platform;
             const KIND: LockKind = $kind;
@@ -36,23 +36,23 @@ macro_rules! requests {
             keeps_nothing!();
 
             type Lock<'a>
-                = Access<'a, <L::Platform as Platform>::Raw, $side>
+                = OnSide<'a, <L::Platform as Platform>::Raw, $side>
             where
                 L: 'a;
 
             #[inline(always)]
             fn lock(&self) -> Self::Lock<'_> {
-                Access::to(self.0.raw())
+                OnSide::to(self.0.raw())
             }
 
             #[inline(always)]
             unsafe fn into_guard(self, call_site: CallSite) -> L::$guard {
                 // SAFETY: the caller owns it and has no other guard.
-                L::$make(unsafe { Permit::new(self, call_site) })
+                L::$make(unsafe { Held::new(self, call_site) })
             }
         }
 
-        impl<R: RawLock> Ends for Access<'_, R, $side> {}
+        impl<R: RawLock> Ends for OnSide<'_, R, $side> {}
     )+};
 }
 
@@ -71,7 +71,7 @@ requests! {
 #[derive(Debug)]
 pub struct Upgrading<L>(pub(super) L);
 
-impl<L: RwLockHandle> Operations for Upgrading<L> {
+impl<L: RwLockHandle> RequestImpl for Upgrading<L> {
     type Guard = L::WriteGuard;
     type Platform = L::Platform;
     const KIND: LockKind = LockKind::Upgrade;
@@ -79,26 +79,26 @@ impl<L: RwLockHandle> Operations for Upgrading<L> {
     type Failed<E> = UpgradeError<L::UpgradableGuard, E>;
 
     type Lock<'a>
-        = Access<'a, <L::Platform as Platform>::Raw, UpgradeSide>
+        = OnSide<'a, <L::Platform as Platform>::Raw, UpgradeSide>
     where
         L: 'a;
 
     #[inline(always)]
     fn lock(&self) -> Self::Lock<'_> {
-        Access::to(self.0.raw())
+        OnSide::to(self.0.raw())
     }
 
     #[inline(always)]
-    fn abandon(&self, waiter: Pin<&Waiter>) {
+    fn cancel(&self, waiter: Pin<&Waiter>) {
         self.give_unused_share_back(waiter);
-        wait::leave(self.lock(), waiter);
+        wait::cancel(self.lock(), waiter);
     }
 
     /// A grant becomes the share again, which is held before anyone is woken: a waker may panic.
     fn give_up(&self, waiter: Pin<&Waiter>) {
-        if self.lock().claim_or_leave(waiter) {
+        if self.lock().claim_or_cancel(waiter) {
             // SAFETY: just claimed.
-            let owned = unsafe { Permit::new(Writing(self.0.raw()), waiter.call_site()) };
+            let owned = unsafe { Held::new(Writing(self.0.raw()), waiter.call_site()) };
             // The share is the operation's.
             mem::forget(downgrade_to_upgradable(owned));
         }
@@ -107,7 +107,7 @@ impl<L: RwLockHandle> Operations for Upgrading<L> {
     #[inline(always)]
     unsafe fn keep(self, call_site: CallSite) -> L::UpgradableGuard {
         // SAFETY: an upgrade that ends without the lock has its share.
-        L::upgradable_guard(unsafe { Permit::new(ReadingUpgradable(self.0), call_site) })
+        L::upgradable_guard(unsafe { Held::new(ReadingUpgradable(self.0), call_site) })
     }
 
     #[inline(always)]
@@ -118,7 +118,7 @@ impl<L: RwLockHandle> Operations for Upgrading<L> {
     #[inline(always)]
     unsafe fn into_guard(self, call_site: CallSite) -> L::WriteGuard {
         // SAFETY: the caller owns it and has no other guard.
-        L::write_guard(unsafe { Permit::new(Writing(self.0), call_site) })
+        L::write_guard(unsafe { Held::new(Writing(self.0), call_site) })
     }
 }
 
@@ -126,15 +126,15 @@ impl<L: RwLockHandle> Upgrading<L> {
     /// One that was never polled has its share still; later, leaving the queue gives it back.
     #[inline(always)]
     fn give_unused_share_back(&self, waiter: Pin<&Waiter>) {
-        if waiter.stage() == Stage::Idle {
+        if waiter.membership() == Membership::Idle {
             waiter.set_done();
             UpgradableSide::release(self.0.raw(), waiter.call_site());
         }
     }
 }
 
-impl<R: RawLock> Ends for Access<'_, R, UpgradeSide> {
-    fn claim_or_leave(self, waiter: Pin<&Waiter>) -> bool {
+impl<R: RawLock> Ends for OnSide<'_, R, UpgradeSide> {
+    fn claim_or_cancel(self, waiter: Pin<&Waiter>) -> bool {
         self.claim_or_stay_reader(waiter)
     }
 }

@@ -1,14 +1,14 @@
 //! Reading that may become writing: the borrowed guard and its futures.
 
 use super::handle::RawHandle;
-use super::raw::{Access, UpgradeSide};
+use super::raw::{OnSide, UpgradeSide};
 use super::{Reading, ReadingUpgradable, RwLock, RwLockReadGuard, RwLockWriteGuard, Upgrading, Writing};
 use crate::acquire::Acquire;
 use crate::call_site::CallSite;
 use crate::error::TryLockError;
 #[cfg(any(feature = "std", doc))]
 use crate::error::{TimeoutError, UpgradeError};
-use crate::permit::Permit;
+use crate::held::Held;
 use crate::platform::{Platform, Timer};
 use crate::timeout::{Deadline, Timeout};
 use crate::until::Until;
@@ -302,12 +302,12 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
 #[must_use = "the lock is released at once when the guard is not kept"]
 #[clippy::has_significant_drop]
 pub struct RwLockUpgradableReadGuard<'a, T: ?Sized, P: Platform> {
-    shared: Permit<ReadingUpgradable<&'a RwLock<T, P>>>,
+    shared: Held<ReadingUpgradable<&'a RwLock<T, P>>>,
 }
 
 impl<'a, T: ?Sized, P: Platform> RwLockUpgradableReadGuard<'a, T, P> {
     #[inline(always)]
-    pub(super) fn new(shared: Permit<ReadingUpgradable<&'a RwLock<T, P>>>) -> Self {
+    pub(super) fn new(shared: Held<ReadingUpgradable<&'a RwLock<T, P>>>) -> Self {
         Self { shared }
     }
 
@@ -616,32 +616,32 @@ impl<'a, T: ?Sized, P: Platform> RwLockUpgradableReadGuard<'a, T, P> {
 /// The upgradable reader becomes the writer, if nobody else holds the lock.
 #[inline(always)]
 pub(super) fn try_upgrade<L: RawHandle>(
-    shared: Permit<ReadingUpgradable<L>>,
+    shared: Held<ReadingUpgradable<L>>,
     call_site: CallSite,
-) -> Result<Permit<Writing<L>>, Permit<ReadingUpgradable<L>>> {
-    if !wait::try_acquire(Access::<_, UpgradeSide>::to(shared.held().0.raw()), call_site) {
+) -> Result<Held<Writing<L>>, Held<ReadingUpgradable<L>>> {
+    if !wait::try_acquire(OnSide::<_, UpgradeSide>::to(shared.held().0.raw()), call_site) {
         return Err(shared);
     }
-    // SAFETY: the share has just become the lock, and its permit is used up.
-    Ok(unsafe { Permit::new(Writing(shared.into_held().0.0), call_site) })
+    // SAFETY: the share has just become the lock, and its `Held` is used up.
+    Ok(unsafe { Held::new(Writing(shared.into_held().0.0), call_site) })
 }
 
 /// The upgradable reader becomes a plain one, which holds its share before anyone is woken: a waker may panic.
 #[inline(always)]
-pub(super) fn downgrade_upgradable<L: RawHandle>(shared: Permit<ReadingUpgradable<L>>) -> Permit<Reading<L>> {
+pub(super) fn downgrade_upgradable<L: RawHandle>(shared: Held<ReadingUpgradable<L>>) -> Held<Reading<L>> {
     let (ReadingUpgradable(lock), call_site) = shared.into_held();
-    // SAFETY: taken over from the other permit; in the next line nothing can panic before the share is a plain one.
-    let shared = unsafe { Permit::new(Reading(lock), call_site) };
+    // SAFETY: taken over from the other guard's `Held`; in the next line nothing can panic before the share is a plain one.
+    let shared = unsafe { Held::new(Reading(lock), call_site) };
     shared.held().0.raw().downgrade_upgradable(call_site);
     shared
 }
 
 /// The writer becomes the upgradable reader, which holds its share before anyone is woken: a waker may panic.
 #[inline(always)]
-pub(super) fn downgrade_to_upgradable<L: RawHandle>(owned: Permit<Writing<L>>) -> Permit<ReadingUpgradable<L>> {
+pub(super) fn downgrade_to_upgradable<L: RawHandle>(owned: Held<Writing<L>>) -> Held<ReadingUpgradable<L>> {
     let (Writing(lock), call_site) = owned.into_held();
-    // SAFETY: taken over from the writer's permit; in the next line nothing can panic before there is the share.
-    let shared = unsafe { Permit::new(ReadingUpgradable(lock), call_site) };
+    // SAFETY: taken over from the writer's `Held`; in the next line nothing can panic before there is the share.
+    let shared = unsafe { Held::new(ReadingUpgradable(lock), call_site) };
     shared.held().0.raw().downgrade_to_upgradable(call_site);
     shared
 }
@@ -657,4 +657,4 @@ impl<T: ?Sized, P: Platform> Deref for RwLockUpgradableReadGuard<'_, T, P> {
     }
 }
 
-crate::permit::transparent_fmt!([T] RwLockUpgradableReadGuard<'_, T, P> => T);
+crate::held::transparent_fmt!([T] RwLockUpgradableReadGuard<'_, T, P> => T);

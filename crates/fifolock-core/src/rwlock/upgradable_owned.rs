@@ -7,7 +7,7 @@ use crate::call_site::CallSite;
 use crate::error::TryLockError;
 #[cfg(any(feature = "std", doc))]
 use crate::error::{TimeoutError, UpgradeError};
-use crate::permit::Permit;
+use crate::held::Held;
 use crate::platform::{Platform, Timer};
 use crate::timeout::{Deadline, Timeout};
 use crate::until::Until;
@@ -55,7 +55,7 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
     /// # futures_lite::future::block_on(async {
     /// let cache = Arc::new(RwLock::new(1));
     /// let guard = cache.clone().upgradable_read_owned().await;
-    /// // Others read; one alone may be about to write.
+    /// // MoreWait read; one alone may be about to write.
     /// assert!(cache.try_read().is_ok() && cache.try_upgradable_read().is_err());
     /// # drop(guard);
     /// # });
@@ -241,12 +241,12 @@ impl<T: ?Sized, P: Platform> RwLock<T, P> {
 #[must_use = "the lock is released at once when the guard is not kept"]
 #[clippy::has_significant_drop]
 pub struct OwnedRwLockUpgradableReadGuard<T: ?Sized, P: Platform> {
-    shared: Permit<ReadingUpgradable<Arc<RwLock<T, P>>>>,
+    shared: Held<ReadingUpgradable<Arc<RwLock<T, P>>>>,
 }
 
 impl<T: ?Sized, P: Platform> OwnedRwLockUpgradableReadGuard<T, P> {
     #[inline(always)]
-    pub(super) fn new(shared: Permit<ReadingUpgradable<Arc<RwLock<T, P>>>>) -> Self {
+    pub(super) fn new(shared: Held<ReadingUpgradable<Arc<RwLock<T, P>>>>) -> Self {
         Self { shared }
     }
 
@@ -569,4 +569,4 @@ impl<T: ?Sized, P: Platform> Deref for OwnedRwLockUpgradableReadGuard<T, P> {
     }
 }
 
-crate::permit::transparent_fmt!([T] OwnedRwLockUpgradableReadGuard<T, P> => T);
+crate::held::transparent_fmt!([T] OwnedRwLockUpgradableReadGuard<T, P> => T);

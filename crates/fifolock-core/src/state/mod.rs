@@ -9,7 +9,7 @@
 //!
 //! | bits | name | meaning |
 //! |---|---|---|
-//! | 0 | `QUEUED` | somebody is queued or a batch of readers is being admitted: no shortcut is allowed |
+//! | 0 | `QUEUED` | somebody is queued or a batch of readers is being admitted: no fast path is allowed |
 //! | 1 | `HELD` | the mutex, or the write lock, has an owner |
 //! | 2 | busy | reserved for the raw lock; never set in a state |
 //! | 3… | with `HELD`: owner | the granted-unclaimed waiter, or null once it has claimed |

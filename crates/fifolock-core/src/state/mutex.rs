@@ -1,7 +1,7 @@
 //! The mutex: its state and transitions.
 
 use super::{QueueFull, one_more};
-use crate::queue::{Others, Waiter};
+use crate::queue::{MoreWait, Waiter};
 use crate::raw::Word;
 
 /// What is known of a mutex inside a section: its word as it is, so that a section that changes nothing does nothing.
@@ -76,7 +76,7 @@ impl<'s> MutexState<'s> {
     /// | held, granted to the waiter | held, claimed | `true` |
     /// | else | the same | `false` |
     #[inline(always)]
-    pub(crate) fn own(&mut self, waiter: *mut Waiter) -> bool {
+    pub(crate) fn acquire_or_claim(&mut self, waiter: *mut Waiter) -> bool {
         let owns = !self.is_held() || self.granted() == waiter;
         if owns {
             self.word = self.word.owned();
@@ -95,7 +95,7 @@ impl<'s> MutexState<'s> {
 
     /// Takes a waiter that leaves ungranted off the count; `others` if more wait.
     #[inline(always)]
-    pub(crate) fn leave(&mut self, others: Others) {
+    pub(crate) fn remove_waiter(&mut self, others: MoreWait) {
         *self.queued -= 1;
         debug_assert_eq!(others.0, *self.queued > 0, "the count and the queue differ");
         if !others.0 {
@@ -122,7 +122,7 @@ impl<'s> MutexState<'s> {
     /// |---|---|
     /// | held, n queued | held, granted to the first, n - 1 queued |
     #[inline(always)]
-    pub(crate) fn hand_off(&mut self, first: *mut Waiter, others: Others) {
+    pub(crate) fn hand_off(&mut self, first: *mut Waiter, others: MoreWait) {
         debug_assert!(self.is_held(), "released while free");
         *self.queued -= 1;
         debug_assert_eq!(others.0, *self.queued > 0, "the count and the queue differ");
@@ -199,12 +199,12 @@ mod tests {
     #[test]
     fn a_release_grants_while_somebody_waits() {
         let mut parts = held(2);
-        parts.with(|state| state.hand_off(a_waiter(), Others(true)));
+        parts.with(|state| state.hand_off(a_waiter(), MoreWait(true)));
         assert!(parts.word.is_held(), "never free in between");
         assert_eq!((parts.word.granted(), parts.word.has_queued()), (a_waiter(), true));
         parts.with(|state| state.claim());
         assert_eq!(parts, held(1));
-        parts.with(|state| state.hand_off(a_waiter(), Others(false)));
+        parts.with(|state| state.hand_off(a_waiter(), MoreWait(false)));
         assert!(!parts.word.has_queued());
         parts.with(|state| state.release());
         assert_eq!(parts, FREE);
@@ -216,9 +216,9 @@ mod tests {
         parts.with(|state| state.enqueue()).expect("there is room");
         assert_eq!(parts, held(1));
         parts.with(|state| state.enqueue()).expect("there is room");
-        parts.with(|state| state.leave(Others(true)));
+        parts.with(|state| state.remove_waiter(MoreWait(true)));
         assert_eq!(parts, held(1));
-        parts.with(|state| state.leave(Others(false)));
+        parts.with(|state| state.remove_waiter(MoreWait(false)));
         assert_eq!(parts, held(0));
     }
 

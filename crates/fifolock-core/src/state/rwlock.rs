@@ -39,7 +39,7 @@ mod rescue;
 pub(crate) use rescue::Theft;
 
 use super::{MAX_READERS, QueueFull};
-use crate::queue::{Grants, Kind, Waiter};
+use crate::queue::{Grants, Mode, Waiter};
 use crate::raw::Word;
 use core::borrow::BorrowMut;
 use core::ptr;
@@ -67,13 +67,13 @@ pub enum RwLockPolicy {
 
 /// What stays the same as long as the lock lives: the most readers, and the policy, in one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Terms(u32);
+pub(crate) struct Config(u32);
 
 // The policy stands above the most readers.
 const POLICY_SHIFT: u32 = 30;
 const _: () = assert!(MAX_READERS < 1 << POLICY_SHIFT);
 
-impl Terms {
+impl Config {
     pub(crate) const fn new(max_readers: u32, policy: RwLockPolicy) -> Self {
         debug_assert!(max_readers <= MAX_READERS);
         Self((policy as u32) << POLICY_SHIFT | max_readers)
@@ -101,7 +101,7 @@ pub(crate) enum Admit {
     /// Nobody.
     Nobody,
     /// The first of `queue`, which waits for this.
-    First(Kind),
+    First(Mode),
     /// The first of `readers`.
     Reader,
 }
@@ -119,7 +119,7 @@ pub(crate) struct Counts {
     /// Waiters at the head of the readers' queue to whom the reserved shares may go.
     window: u32,
     /// Given to readers that queue now; readers of the window have another.
-    ticket: u32,
+    batch_id: u32,
     /// The number of the last grant.
     pub(crate) grants: Grants,
 }
@@ -131,7 +131,7 @@ impl Counts {
         waiting_writers: 0,
         reserved: 0,
         window: 0,
-        ticket: 0,
+        batch_id: 0,
         grants: Grants::NONE,
     };
 
@@ -158,18 +158,18 @@ pub(crate) struct RwState<C = Counts> {
     pub(crate) upgradable: bool,
     /// Lent by the lock to a section, which changes few of them.
     pub(crate) counts: C,
-    terms: Terms,
+    config: Config,
     /// In this section a writer has left, so that it is the readers' turn if they take turns.
     after_writer: bool,
 }
 
 impl<C: BorrowMut<Counts>> RwState<C> {
     #[inline(always)]
-    pub(crate) fn decode(word: Word, counts: C, terms: Terms) -> Self {
+    pub(crate) fn decode(word: Word, counts: C, config: Config) -> Self {
         let writer = word.is_held();
         let (granted, readers, upgradable) =
             if writer { (word.granted(), 0, false) } else { (ptr::null_mut(), word.readers(), word.has_upgradable()) };
-        Self { writer, granted, readers, upgradable, counts, terms, after_writer: false }
+        Self { writer, granted, readers, upgradable, counts, config, after_writer: false }
     }
 
     #[inline(always)]
@@ -191,14 +191,14 @@ impl<C: BorrowMut<Counts>> RwState<C> {
     /// One to try things on.
     #[inline(always)]
     pub(crate) fn copied(&self) -> RwState {
-        let Self { writer, granted, readers, upgradable, terms, after_writer, .. } = *self;
-        RwState { writer, granted, readers, upgradable, counts: *self.counts(), terms, after_writer }
+        let Self { writer, granted, readers, upgradable, config, after_writer, .. } = *self;
+        RwState { writer, granted, readers, upgradable, counts: *self.counts(), config, after_writer }
     }
 
     #[inline(always)]
     pub(crate) fn encode(&self) -> Word {
         debug_assert!(!self.writer || self.readers == 0, "R1 (exclusive)");
-        debug_assert!(self.readers <= self.terms.max_readers(), "R2 (room)");
+        debug_assert!(self.readers <= self.config.max_readers(), "R2 (room)");
         debug_assert!(self.counts().reserved <= self.counts().window, "R4 (batch)");
         debug_assert!(!self.upgradable || self.readers > 0, "R5 (one upgradable)");
         let queued = self.counts().anyone_queued();
@@ -211,13 +211,13 @@ impl<C: BorrowMut<Counts>> RwState<C> {
 
     #[inline(always)]
     fn has_room(&self) -> bool {
-        self.readers < self.terms.max_readers()
+        self.readers < self.config.max_readers()
     }
 
     /// Whether readers wait in a queue of their own: under every policy but task-fair.
     #[inline(always)]
     pub(crate) fn queues_readers_apart(&self) -> bool {
-        self.terms.policy() != RwLockPolicy::TaskFair
+        self.config.policy() != RwLockPolicy::TaskFair
     }
 
     /// Whether there is the place that is waited for. The queues are not asked.
@@ -229,52 +229,52 @@ impl<C: BorrowMut<Counts>> RwState<C> {
     /// | `Write` | nobody holds |
     /// | `Upgrade` | nobody holds but itself |
     #[inline(always)]
-    fn has_seat(&self, kind: Kind) -> bool {
+    fn fits(&self, mode: Mode) -> bool {
         !self.writer
-            && match kind {
-                Kind::Read => self.has_room(),
-                Kind::Upgradable => self.has_room() && !self.upgradable,
-                Kind::Write => self.readers == 0,
-                Kind::Upgrade => self.readers == 1,
+            && match mode {
+                Mode::Read => self.has_room(),
+                Mode::Upgradable => self.has_room() && !self.upgradable,
+                Mode::Write => self.readers == 0,
+                Mode::Upgrade => self.readers == 1,
             }
     }
 
     /// Takes the place that is waited for, if there is one.
     #[inline(always)]
-    fn seat(&mut self, kind: Kind) -> bool {
-        let may = self.has_seat(kind);
+    fn take_if_fits(&mut self, mode: Mode) -> bool {
+        let may = self.fits(mode);
         if may {
-            self.occupy(kind);
+            self.take(mode);
         }
         may
     }
 
     #[inline(always)]
-    fn occupy(&mut self, kind: Kind) {
-        match kind {
-            Kind::Read => self.readers += 1,
-            Kind::Upgradable => (self.readers, self.upgradable) = (self.readers + 1, true),
-            Kind::Write => self.writer = true,
-            Kind::Upgrade => (self.readers, self.upgradable, self.writer) = (0, false, true),
+    fn take(&mut self, mode: Mode) {
+        match mode {
+            Mode::Read => self.readers += 1,
+            Mode::Upgradable => (self.readers, self.upgradable) = (self.readers + 1, true),
+            Mode::Write => self.writer = true,
+            Mode::Upgrade => (self.readers, self.upgradable, self.writer) = (0, false, true),
         }
     }
 
-    /// Undoes [`occupy`](Self::occupy).
+    /// Undoes [`take`](Self::take).
     #[inline(always)]
-    fn vacate(&mut self, kind: Kind) {
-        match kind {
-            Kind::Read => {
+    fn give_back(&mut self, mode: Mode) {
+        match mode {
+            Mode::Read => {
                 debug_assert!(self.readers > u32::from(self.upgradable), "released more shares than there were");
                 self.readers -= 1;
             }
-            Kind::Upgradable => {
+            Mode::Upgradable => {
                 debug_assert!(self.upgradable, "released an upgradable share that there was not");
                 (self.readers, self.upgradable) = (self.readers - 1, false);
             }
-            Kind::Write | Kind::Upgrade => {
+            Mode::Write | Mode::Upgrade => {
                 debug_assert!(self.writer, "released while no writer holds");
                 (self.writer, self.granted) = (false, ptr::null_mut());
-                if kind == Kind::Upgrade {
+                if mode == Mode::Upgrade {
                     (self.readers, self.upgradable) = (1, true);
                 }
             }
@@ -291,67 +291,67 @@ impl<C: BorrowMut<Counts>> RwState<C> {
     ///
     /// Under the task-fair policy only an upgrade passes anybody.
     #[inline(always)]
-    pub(crate) fn enter(&mut self, kind: Kind) -> bool {
-        let may = self.may_enter(kind);
+    pub(crate) fn try_acquire(&mut self, mode: Mode) -> bool {
+        let may = self.may_enter(mode);
         if may {
-            self.occupy(kind);
+            self.take(mode);
         }
         may
     }
 
     /// Whether a newcomer would enter.
     #[inline(always)]
-    pub(crate) fn may_enter(&self, kind: Kind) -> bool {
+    pub(crate) fn may_enter(&self, mode: Mode) -> bool {
         let counts = self.counts();
-        let is_next = match kind {
-            Kind::Upgrade => true,
-            Kind::Read if self.queues_readers_apart() => {
+        let is_next = match mode {
+            Mode::Upgrade => true,
+            Mode::Read if self.queues_readers_apart() => {
                 counts.waiting_writers | counts.waiting_readers == 0
                     && (counts.waiting_upgradable == 0 || self.upgradable)
             }
-            Kind::Upgradable if self.queues_readers_apart() => {
+            Mode::Upgradable if self.queues_readers_apart() => {
                 counts.waiting_writers | counts.waiting_readers | counts.waiting_upgradable == 0
             }
             _ => !counts.anyone_queued(),
         };
-        is_next && self.has_seat(kind)
+        is_next && self.fits(mode)
     }
 
-    /// Counts a waiter; returns its ticket.
+    /// Counts a waiter; returns its batch number.
     #[inline(always)]
-    pub(crate) fn enqueue(&mut self, kind: Kind) -> Result<u32, QueueFull> {
+    pub(crate) fn enqueue(&mut self, mode: Mode) -> Result<u32, QueueFull> {
         let reserved = self.counts().reserved;
-        let count = self.waiting(kind);
+        let count = self.waiting(mode);
         let more = count.checked_add(1).ok_or(QueueFull)?;
-        if kind == Kind::Read {
+        if mode == Mode::Read {
             more.checked_add(reserved).ok_or(QueueFull)?;
         }
         *count = more;
-        Ok(self.counts().ticket)
+        Ok(self.counts().batch_id)
     }
 
     #[inline(always)]
-    fn waiting(&mut self, kind: Kind) -> &mut u32 {
-        match kind {
-            Kind::Read => &mut self.counts_mut().waiting_readers,
-            Kind::Upgradable => &mut self.counts_mut().waiting_upgradable,
-            Kind::Write | Kind::Upgrade => &mut self.counts_mut().waiting_writers,
+    fn waiting(&mut self, mode: Mode) -> &mut u32 {
+        match mode {
+            Mode::Read => &mut self.counts_mut().waiting_readers,
+            Mode::Upgradable => &mut self.counts_mut().waiting_upgradable,
+            Mode::Write | Mode::Upgrade => &mut self.counts_mut().waiting_writers,
         }
     }
 
     /// The owner of a place, claimed or not, gives it up. Admit others then.
     #[inline(always)]
-    pub(crate) fn release(&mut self, kind: Kind) {
-        self.vacate(kind);
-        self.after_writer = kind == Kind::Write;
+    pub(crate) fn release(&mut self, mode: Mode) {
+        self.give_back(mode);
+        self.after_writer = mode == Mode::Write;
     }
 
     /// W6: the writer becomes a reader. There is no moment with none or two. Admit others then.
     #[inline(always)]
-    pub(crate) fn downgrade(&mut self, to: Kind) {
+    pub(crate) fn downgrade(&mut self, to: Mode) {
         debug_assert!(self.granted.is_null(), "downgraded without a write guard");
-        self.release(Kind::Write);
-        self.occupy(to);
+        self.release(Mode::Write);
+        self.take(to);
     }
 
     /// The upgradable reader becomes a plain one. Admit others then.
@@ -378,32 +378,32 @@ impl<C: BorrowMut<Counts>> RwState<C> {
     ///
     /// An upgrade gives its share back too.
     #[inline(always)]
-    pub(crate) fn leave(&mut self, kind: Kind, ticket: u32) {
-        match kind {
-            Kind::Read => self.leave_reader(ticket),
-            Kind::Upgradable => self.counts_mut().waiting_upgradable -= 1,
-            Kind::Write => self.counts_mut().waiting_writers -= 1,
-            Kind::Upgrade => {
+    pub(crate) fn remove_waiter(&mut self, mode: Mode, batch_id: u32) {
+        match mode {
+            Mode::Read => self.remove_reader(batch_id),
+            Mode::Upgradable => self.counts_mut().waiting_upgradable -= 1,
+            Mode::Write => self.counts_mut().waiting_writers -= 1,
+            Mode::Upgrade => {
                 self.counts_mut().waiting_writers -= 1;
-                self.vacate(Kind::Upgradable);
+                self.give_back(Mode::Upgradable);
             }
         }
     }
 
     /// Whether a waiting reader has a share reserved, and is about to be marked.
     #[inline(always)]
-    pub(crate) fn has_share_reserved(&self, ticket: u32) -> bool {
-        self.is_of_window(ticket) && self.counts().reserved == self.counts().window
+    pub(crate) fn has_share_reserved(&self, batch_id: u32) -> bool {
+        self.is_of_window(batch_id) && self.counts().reserved == self.counts().window
     }
 
     #[inline(always)]
-    fn is_of_window(&self, ticket: u32) -> bool {
-        ticket != self.counts().ticket
+    fn is_of_window(&self, batch_id: u32) -> bool {
+        batch_id != self.counts().batch_id
     }
 
     #[inline(always)]
-    fn leave_reader(&mut self, ticket: u32) {
-        let of_the_window = self.is_of_window(ticket);
+    fn remove_reader(&mut self, batch_id: u32) {
+        let of_the_window = self.is_of_window(batch_id);
         self.counts_mut().window -= u32::from(of_the_window);
         if of_the_window && self.counts().window < self.counts().reserved {
             self.counts_mut().reserved -= 1;
@@ -423,20 +423,20 @@ impl<C: BorrowMut<Counts>> RwState<C> {
     /// | the first of `queue`, if there is a place for it | next | next | next |
     /// | a batch of all waiting readers, if no writer waits | last | last | – |
     #[inline(always)]
-    pub(crate) fn admit(&mut self, first: Option<Kind>, is_robbed: impl FnOnce() -> bool) -> Admit {
+    pub(crate) fn admit(&mut self, first: Option<Mode>, is_robbed: impl FnOnce() -> bool) -> Admit {
         if self.counts().reserved == 0 {
             if self.writer {
                 return Admit::Nobody;
             }
             let turn_of_readers = self.after_writer
-                && (self.terms.policy() == RwLockPolicy::PhaseFair
+                && (self.config.policy() == RwLockPolicy::PhaseFair
                     || first.is_some() && is_robbed() && self.queues_readers_apart());
             if !(turn_of_readers && self.open_batch()) {
-                if let Some(kind) = first
-                    && self.seat(kind)
+                if let Some(mode) = first
+                    && self.take_if_fits(mode)
                 {
-                    *self.waiting(kind) -= 1;
-                    return Admit::First(kind);
+                    *self.waiting(mode) -= 1;
+                    return Admit::First(mode);
                 }
                 if !self.widen_batch() {
                     return Admit::Nobody;
@@ -491,7 +491,7 @@ impl<C: BorrowMut<Counts>> RwState<C> {
     /// Reserves shares for all waiting readers, as far as there is room.
     #[inline(always)]
     fn open_batch(&mut self) -> bool {
-        let admitted = self.counts().waiting_readers.min(self.terms.max_readers() - self.readers);
+        let admitted = self.counts().waiting_readers.min(self.config.max_readers() - self.readers);
         if admitted == 0 {
             return false;
         }
@@ -501,7 +501,7 @@ impl<C: BorrowMut<Counts>> RwState<C> {
         self.readers += admitted;
         // Wraps: a member of the window is told by inequality, and before the number comes round every waiter that was
         // queued has been at the head of a batch.
-        self.counts_mut().ticket = self.counts().ticket.wrapping_add(1);
+        self.counts_mut().batch_id = self.counts().batch_id.wrapping_add(1);
         true
     }
 }

@@ -6,7 +6,7 @@
 
 use super::{Data, Woken, model, poll};
 use crate::platform::{Platform, Timer};
-use crate::queue::Kind;
+use crate::queue::Mode;
 use crate::raw::RawLock;
 use crate::rwlock::{OwnedRwLockReadGuard, OwnedRwLockUpgradableReadGuard, OwnedRwLockWriteGuard};
 use crate::{Mutex, RwLock, mutex::OwnedMutexGuard};
@@ -24,28 +24,28 @@ use loom::thread;
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Op {
     /// The first poll of a new future.
-    First(Kind),
-    Try(Kind),
+    First(Mode),
+    Try(Mode),
     /// Looks at the state.
     Look,
     /// A queued future is polled, with the waker that it has.
-    Again(Kind),
+    Again(Mode),
     /// A queued future is polled with another waker.
-    AnotherWaker(Kind),
+    AnotherWaker(Mode),
     /// A queued future is dropped.
-    Drop(Kind),
+    Drop(Mode),
     /// A queued future whose time is over is polled.
-    Expire(Kind),
+    Expire(Mode),
     /// A granted future is polled.
-    Claim(Kind),
+    Claim(Mode),
     /// A granted future is dropped.
-    DropGranted(Kind),
+    DropGranted(Mode),
     /// A future of this kind steals from one of its own task and of that kind, which was granted.
-    Rescue(Kind, Kind),
+    Rescue(Mode, Mode),
     /// A guard is dropped.
-    Release(Kind),
+    Release(Mode),
     /// A guard becomes another one.
-    Convert(Kind, To),
+    Convert(Mode, To),
     /// The upgradable reader begins to upgrade.
     Upgrade,
     /// It waits for that, and gives up.
@@ -65,11 +65,11 @@ pub(crate) enum To {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Beside {
     /// A guard that is dropped when both threads have ended.
-    Held(Kind),
+    Held(Mode),
     /// A waiter that stands before those of the threads.
-    Ahead(Kind),
+    Ahead(Mode),
     /// One that stands behind them.
-    Behind(Kind),
+    Behind(Mode),
 }
 
 type Turn<G> = Pin<Box<dyn Future<Output = Option<G>> + Send>>;
@@ -79,9 +79,9 @@ pub(crate) trait Subject: Send + Sync + Sized + 'static {
     type Guard: Send + 'static;
 
     fn make() -> Self;
-    fn try_now(self: &Arc<Self>, kind: Kind) -> Option<Self::Guard>;
+    fn try_now(self: &Arc<Self>, kind: Mode) -> Option<Self::Guard>;
     /// A future; a timed one is over at its second poll.
-    fn turn(self: &Arc<Self>, kind: Kind, timed: bool) -> Turn<Self::Guard>;
+    fn turn(self: &Arc<Self>, kind: Mode, timed: bool) -> Turn<Self::Guard>;
     /// Uses the data as the guard allows it; returns how much was added to it.
     fn touch(guard: &Self::Guard) -> u32;
     fn convert(guard: Self::Guard, to: To) -> Self::Guard;
@@ -140,11 +140,11 @@ impl<R: RawLock + Send + Sync + 'static> Subject for Mutex<Data, Later<R>> {
         Self::new(Data::new())
     }
 
-    fn try_now(self: &Arc<Self>, _: Kind) -> Option<Self::Guard> {
+    fn try_now(self: &Arc<Self>, _: Mode) -> Option<Self::Guard> {
         Arc::clone(self).try_lock_owned().ok()
     }
 
-    fn turn(self: &Arc<Self>, _: Kind, timed: bool) -> Turn<Self::Guard> {
+    fn turn(self: &Arc<Self>, _: Mode, timed: bool) -> Turn<Self::Guard> {
         let lock = Arc::clone(self);
         if timed {
             return Box::pin(async move { lock.lock_owned_timeout(TIMEOUT).await.ok() });
@@ -173,7 +173,7 @@ impl<R: RawLock + Send + Sync + 'static> Subject for Mutex<Data, Later<R>> {
 
     fn assert_free(self: &Arc<Self>, sum: u32) {
         assert_eq!(self.queued(), 0);
-        assert_eq!(self.try_now(Kind::Write).expect("free").read(), sum);
+        assert_eq!(self.try_now(Mode::Write).expect("free").read(), sum);
     }
 }
 
@@ -191,27 +191,27 @@ impl<R: RawLock + Send + Sync + 'static> Subject for RwLock<Data, Later<R>> {
         Self::new(Data::new())
     }
 
-    fn try_now(self: &Arc<Self>, kind: Kind) -> Option<Self::Guard> {
+    fn try_now(self: &Arc<Self>, kind: Mode) -> Option<Self::Guard> {
         let lock = Arc::clone(self);
         match kind {
-            Kind::Read => lock.try_read_owned().ok().map(RwGuard::Read),
-            Kind::Upgradable => lock.try_upgradable_read_owned().ok().map(RwGuard::Upgradable),
-            Kind::Write | Kind::Upgrade => lock.try_write_owned().ok().map(RwGuard::Write),
+            Mode::Read => lock.try_read_owned().ok().map(RwGuard::Read),
+            Mode::Upgradable => lock.try_upgradable_read_owned().ok().map(RwGuard::Upgradable),
+            Mode::Write | Mode::Upgrade => lock.try_write_owned().ok().map(RwGuard::Write),
         }
     }
 
-    fn turn(self: &Arc<Self>, kind: Kind, timed: bool) -> Turn<Self::Guard> {
+    fn turn(self: &Arc<Self>, kind: Mode, timed: bool) -> Turn<Self::Guard> {
         let lock = Arc::clone(self);
         match (kind, timed) {
-            (Kind::Read, false) => Box::pin(async move { Some(RwGuard::Read(lock.read_owned().await)) }),
-            (Kind::Upgradable, false) => {
+            (Mode::Read, false) => Box::pin(async move { Some(RwGuard::Read(lock.read_owned().await)) }),
+            (Mode::Upgradable, false) => {
                 Box::pin(async move { Some(RwGuard::Upgradable(lock.upgradable_read_owned().await)) })
             }
             (_, false) => Box::pin(async move { Some(RwGuard::Write(lock.write_owned().await)) }),
-            (Kind::Read, true) => {
+            (Mode::Read, true) => {
                 Box::pin(async move { lock.read_owned_timeout(TIMEOUT).await.ok().map(RwGuard::Read) })
             }
-            (Kind::Upgradable, true) => {
+            (Mode::Upgradable, true) => {
                 Box::pin(async move { lock.upgradable_read_owned_timeout(TIMEOUT).await.ok().map(RwGuard::Upgradable) })
             }
             (_, true) => Box::pin(async move { lock.write_owned_timeout(TIMEOUT).await.ok().map(RwGuard::Write) }),
@@ -262,7 +262,7 @@ impl<R: RawLock + Send + Sync + 'static> Subject for RwLock<Data, Later<R>> {
         let state = self.state();
         assert_eq!((state.readers, state.upgradable, state.writer), (0, false, false));
         assert_eq!((state.waiting_readers, state.waiting_upgradable, state.waiting_writers), (0, 0, 0));
-        let Some(RwGuard::Write(guard)) = self.try_now(Kind::Write) else { panic!("not free") };
+        let Some(RwGuard::Write(guard)) = self.try_now(Mode::Write) else { panic!("not free") };
         assert_eq!(guard.read(), sum);
     }
 }
@@ -306,7 +306,7 @@ enum Actor<S: Subject> {
     Release(S::Guard),
     Convert(S::Guard, To),
     Upgrade(S::Guard),
-    Try(Kind),
+    Try(Mode),
     Look,
 }
 
@@ -374,9 +374,9 @@ impl Op {
     /// The share that it holds from the start.
     fn share(self) -> Option<To> {
         match self {
-            Self::Release(Kind::Read) => Some(To::Read),
-            Self::Release(Kind::Upgradable)
-            | Self::Convert(Kind::Upgradable, _)
+            Self::Release(Mode::Read) => Some(To::Read),
+            Self::Release(Mode::Upgradable)
+            | Self::Convert(Mode::Upgradable, _)
             | Self::Upgrade
             | Self::DropUpgrade => Some(To::Upgradable),
             _ => None,
@@ -392,8 +392,8 @@ impl Op {
         match self {
             Self::Release(kind) => Some(Actor::Release(take(kind))),
             Self::Convert(kind, to) => Some(Actor::Convert(take(kind), to)),
-            Self::Upgrade => Some(Actor::Upgrade(take(Kind::Upgradable))),
-            Self::DropUpgrade => Some(Actor::Drop(Waiting::queued(S::upgrade(take(Kind::Upgradable))))),
+            Self::Upgrade => Some(Actor::Upgrade(take(Mode::Upgradable))),
+            Self::DropUpgrade => Some(Actor::Drop(Waiting::queued(S::upgrade(take(Mode::Upgradable))))),
             _ => None,
         }
     }
@@ -441,7 +441,7 @@ pub(crate) fn check<S: Subject>(beside: &'static [Beside], ops: [Op; 2]) {
         let mut rest = Rest::<S>::new();
         let queue = |kind| Waiting::<S>::queued(lock.turn(kind, false));
 
-        let mut gate = ops.iter().any(|op| op.is_of_a_granted()).then(|| lock.try_now(Kind::Write).expect("free"));
+        let mut gate = ops.iter().any(|op| op.is_of_a_granted()).then(|| lock.try_now(Mode::Write).expect("free"));
         for beside in beside {
             if let Beside::Held(kind) = *beside {
                 rest.keep(lock.try_now(kind).expect("it can be held"));

@@ -1,6 +1,6 @@
 //! Pairs of operations on a mutex; who is beside them is on the side of who can be missed.
 
-use crate::queue::Kind::Write;
+use crate::queue::Mode::Write;
 use crate::raw::{SpinLock, StdLock};
 use crate::test_tools::Data;
 use crate::test_tools::pairs::Beside::{Ahead, Behind, Held};

@@ -31,7 +31,7 @@ impl Bench {
         self.section_for(i, scan, |_| true)
     }
 
-    fn section_for(&mut self, i: usize, scan: Pin<&Scan>, helps: impl Fn(Kind) -> bool) -> Found {
+    fn section_for(&mut self, i: usize, scan: Pin<&Scan>, helps: impl Fn(Mode) -> bool) -> Found {
         // SAFETY: one section; the tests name a member that waits.
         unsafe { self.granted.scan(self.members[i].waiter.as_ref(), scan, &mut self.grants, helps) }
     }
@@ -100,7 +100,7 @@ impl Bench {
                 return true;
             }
             // SAFETY: linked.
-            node = node.and_then(|node| NonNull::new(unsafe { node.waiter() }.links().next.cast_mut())).map(Node);
+            node = node.and_then(|node| NonNull::new(unsafe { node.waiter() }.links().next.cast_mut())).map(WaiterPtr);
         }
         false
     }
@@ -163,7 +163,7 @@ impl Bench {
             // SAFETY: one section; it was unlinked above, and its waker taken.
             unsafe { waiter.slot() }.put(waker);
             // SAFETY: as above, and it is pinned.
-            unsafe { self.queue.0.link_last(Node::of(waiter)) };
+            unsafe { self.queue.0.link_last(WaiterPtr::of(waiter)) };
         }
     }
 }
@@ -202,7 +202,7 @@ fn join(bench: &mut Bench, of: usize) -> usize {
     let owners = Arc::clone(&bench.members[of].owners);
     bench.members.push(Member { owners, ..Member::new() });
     // To the head, so that it is the next.
-    bench.push_as(joined, Kind::Upgrade);
+    bench.push_as(joined, Mode::Upgrade);
     assert_eq!(bench.grant_first_reader(), joined);
     joined
 }
@@ -397,15 +397,15 @@ fn r1_a_lock_whose_waits_were_disturbed_takes_more_polls() {
 fn r1_a_role_has_room_for_all_of_its_parts() {
     // The highest level takes 384 polls.
     assert_eq!(POLLS_TO_STEAL << 7, 384);
-    for kind in [Kind::Read, Kind::Upgradable, Kind::Write, Kind::Upgrade] {
+    for mode in [Mode::Read, Mode::Upgradable, Mode::Write, Mode::Upgrade] {
         for flag in [0, Role::RENUMBERED] {
-            let mut role = Role(Role::new(kind).0 | flag);
+            let mut role = Role(Role::new(mode).0 | flag);
             for level in 0..10 {
                 assert_eq!(role.level(), level.min(7), "no more than seven");
                 for polls in [0, 1, 2, 383, 384, 1023] {
                     let with_polls = role.with_polls(polls);
                     assert_eq!((with_polls.polls(), with_polls.level()), (polls, role.level()));
-                    assert_eq!((with_polls.kind(), with_polls.0 & Role::RENUMBERED), (kind, flag));
+                    assert_eq!((with_polls.mode(), with_polls.0 & Role::RENUMBERED), (mode, flag));
                     assert_eq!(with_polls.with_polls(0).0, role.0, "all else is as before");
                 }
                 role = role.raise_level();
@@ -416,9 +416,9 @@ fn r1_a_role_has_room_for_all_of_its_parts() {
 
 #[test]
 fn r1_a_role_keeps_its_kind() {
-    for kind in [Kind::Read, Kind::Upgradable, Kind::Write, Kind::Upgrade] {
+    for mode in [Mode::Read, Mode::Upgradable, Mode::Write, Mode::Upgrade] {
         let mut bench = Bench::new(1);
-        bench.push_as(0, kind);
+        bench.push_as(0, mode);
         bench.wake_first();
         let waker = bench.members[0].waker();
         bench.push_again(0, waker, 0);
@@ -431,7 +431,7 @@ fn r1_a_role_keeps_its_kind() {
             unsafe { bench.members[0].waiter.set_role(role(&bench).with_polls(1023)) };
             // SAFETY: one section; it is robbed.
             bench.prove_alive(0);
-            assert_eq!((bench.kind(0), bench.level(0)), (kind, level.min(7)));
+            assert_eq!((bench.mode(0), bench.level(0)), (mode, level.min(7)));
             assert_eq!(role(&bench).polls(), 1023);
             bench.wake_first();
             let waker = bench.members[0].waker();
@@ -589,15 +589,15 @@ fn r8_a_grant_that_does_not_help_is_no_suspect() {
 fn r8_a_scan_asks_of_the_kind_of_each_grant() {
     let mut bench = bench_of(&[], &[0, 0]);
     bench.members.push(Member { owners: Arc::clone(&bench.members[0].owners), ..Member::new() });
-    bench.push_as(2, Kind::Upgrade);
+    bench.push_as(2, Mode::Upgrade);
     assert_eq!((bench.grant_first_reader(), bench.grant_first_reader()), (2, 0));
     for _ in 0..2 {
         scan!(scan);
-        assert_eq!(bench.section_for(1, scan, |kind| kind == Kind::Upgrade), Found::Suspect);
+        assert_eq!(bench.section_for(1, scan, |mode| mode == Mode::Upgrade), Found::Suspect);
     }
     scan!(scan);
     let upgrade = bench.members[2].node();
-    assert_eq!(bench.section_for(1, scan, |kind| kind == Kind::Upgrade), Found::Due(upgrade));
+    assert_eq!(bench.section_for(1, scan, |mode| mode == Mode::Upgrade), Found::Due(upgrade));
 }
 
 #[test]
@@ -713,7 +713,7 @@ fn r8_the_cursor_is_left_at_the_head_at_the_tail_and_alone() {
     });
     assert_eq!((alone.1, alone.0.places()), (Waits, vec![]));
     assert!(alone.0.granted.is_empty());
-    // Others come to a cursor that is alone.
+    // MoreWait come to a cursor that is alone.
     let joined = disturbed(members, 1, |bench| {
         (0..members).for_each(|i| bench.remove(i));
         join(bench, members);
@@ -947,7 +947,7 @@ fn p3_an_upgrade_is_set_aside_for_a_section() {
         assert!(bench.queue.set_upgrade_aside().is_none(), "nobody upgrades");
         assert_eq!(bench.waiting().len(), waiting);
         bench.members.push(Member::new());
-        bench.push_as(waiting, Kind::Upgrade);
+        bench.push_as(waiting, Mode::Upgrade);
         let upgrade = bench.queue.set_upgrade_aside().expect("the head");
         assert_eq!((bench.number(upgrade), bench.waiting()), (waiting, (0..waiting).collect()));
         // The rest goes on without it.
@@ -956,8 +956,8 @@ fn p3_an_upgrade_is_set_aside_for_a_section() {
         // SAFETY: one section, in which it was set aside.
         unsafe { bench.queue.put_upgrade_back(upgrade) };
         assert_eq!(bench.waiting()[0], waiting);
-        assert_eq!(bench.queue.first_kind(), Some(Kind::Upgrade));
-        assert_eq!((bench.ticket(waiting), bench.members[waiting].wakers()), (waiting as u32 + 100, 1));
+        assert_eq!(bench.queue.first_mode(), Some(Mode::Upgrade));
+        assert_eq!((bench.batch_id(waiting), bench.members[waiting].wakers()), (waiting as u32 + 100, 1));
     }
 }
 

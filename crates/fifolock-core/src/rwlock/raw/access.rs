@@ -2,12 +2,12 @@
 
 use super::super::ReadingUpgradable;
 use super::side::{Side, UpgradeSide};
-use super::{RawRwLock, SHORT_SECTIONS, Section};
-use crate::algorithm::{Acquisition, TooMany};
+use super::{RawRwLock, Section, WORD_SECTIONS};
+use crate::algorithm::{Algorithm, TooMany};
 use crate::call_site::CallSite;
 use crate::diagnostics::Recorded;
-use crate::permit::Permit;
-use crate::queue::{Node, Stage, Waiter};
+use crate::held::Held;
+use crate::queue::{Membership, Waiter, WaiterPtr};
 use crate::raw::{RawLock, Refusal};
 use crate::wake::Wakers;
 use core::marker::PhantomData;
@@ -16,26 +16,26 @@ use core::pin::Pin;
 use core::task::Waker;
 
 /// Acquiring one side of a lock.
-pub struct Access<'a, R, S>(pub(super) &'a RawRwLock<R>, PhantomData<S>);
+pub struct OnSide<'a, R, S>(pub(super) &'a RawRwLock<R>, PhantomData<S>);
 
-impl<R, S> Clone for Access<'_, R, S> {
+impl<R, S> Clone for OnSide<'_, R, S> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<R, S> Copy for Access<'_, R, S> {}
+impl<R, S> Copy for OnSide<'_, R, S> {}
 
-impl<'a, R: RawLock, S: Side> Access<'a, R, S> {
+impl<'a, R: RawLock, S: Side> OnSide<'a, R, S> {
     #[inline(always)]
     pub(crate) fn to(lock: &'a RawRwLock<R>) -> Self {
         Self(lock, PhantomData)
     }
 }
 
-impl<R: RawLock, S: Side> Acquisition for Access<'_, R, S> {
-    const SHORTCUTS: bool = Recorded::<R>::SHORTCUTS;
-    const FAST: bool = SHORT_SECTIONS || Recorded::<R>::SHORTCUTS;
+impl<R: RawLock, S: Side> Algorithm for OnSide<'_, R, S> {
+    const HAS_FAST_PATH: bool = Recorded::<R>::HAS_FAST_PATH;
+    const TRIES_FAST: bool = WORD_SECTIONS || Recorded::<R>::HAS_FAST_PATH;
     type Section<'s> = Section<'s>;
     type Wakers = Wakers;
 
@@ -50,8 +50,8 @@ impl<R: RawLock, S: Side> Acquisition for Access<'_, R, S> {
     }
 
     #[inline(always)]
-    fn try_fast(self) -> bool {
-        S::acquire_fast(self.0)
+    fn fast_acquire(self) -> bool {
+        S::fast_acquire(self.0)
     }
 
     #[inline(always)]
@@ -60,13 +60,13 @@ impl<R: RawLock, S: Side> Acquisition for Access<'_, R, S> {
     }
 
     #[inline(always)]
-    fn claim_fast(self, waiter: Pin<&Waiter>) -> bool {
+    fn fast_claim(self, waiter: Pin<&Waiter>) -> bool {
         // A reader stands in the set of granted readers, which only a section may change.
-        if S::KIND.is_shared() {
+        if S::MODE.is_shared() {
             // SAFETY: a queued waiter of this lock and of a shared side, which is being polled.
             unsafe { self.0.claim_share(waiter) }
         } else {
-            crate::algorithm::claim_fast(&self.0.raw, waiter)
+            crate::algorithm::fast_claim(&self.0.raw, waiter)
         }
     }
 
@@ -76,19 +76,19 @@ impl<R: RawLock, S: Side> Acquisition for Access<'_, R, S> {
     }
 
     #[inline(always)]
-    fn enter(section: &mut Section<'_>, call_site: CallSite) -> bool {
-        section.holders.entered(section.state.enter(S::KIND), S::KIND, call_site)
+    fn try_acquire(section: &mut Section<'_>, call_site: CallSite) -> bool {
+        section.holders.entered(section.state.try_acquire(S::MODE), S::MODE, call_site)
     }
 
     #[inline(always)]
     fn has_to_wait(section: &Section<'_>) -> bool {
-        !section.state.may_enter(S::KIND)
+        !section.state.may_enter(S::MODE)
     }
 
     #[inline(always)]
-    fn own(section: &mut Section<'_>, waiter: Pin<&Waiter>, queued: bool) -> bool {
+    fn acquire_or_claim(section: &mut Section<'_>, waiter: Pin<&Waiter>, queued: bool) -> bool {
         if !queued {
-            return Self::enter(section, waiter.call_site());
+            return Self::try_acquire(section, waiter.call_site());
         }
         let granted = Self::is_granted(section, waiter);
         if granted {
@@ -99,11 +99,11 @@ impl<R: RawLock, S: Side> Acquisition for Access<'_, R, S> {
 
     #[inline(always)]
     unsafe fn enqueue(section: &mut Section<'_>, waiter: Pin<&Waiter>, waker: Waker) -> Result<(), TooMany> {
-        match section.state.enqueue(S::KIND) {
+        match section.state.enqueue(S::MODE) {
             Err(full) => Err(TooMany(full, waker)),
-            Ok(ticket) => {
+            Ok(batch_id) => {
                 // SAFETY: as the caller promises.
-                unsafe { section.queue_of(S::KIND).push(waiter, waker, ticket, S::KIND) };
+                unsafe { section.queue_of(S::MODE).push(waiter, waker, batch_id, S::MODE) };
                 Ok(())
             }
         }
@@ -113,7 +113,7 @@ impl<R: RawLock, S: Side> Acquisition for Access<'_, R, S> {
     fn is_granted(section: &Section<'_>, waiter: Pin<&Waiter>) -> bool {
         let granted = waiter.is_granted();
         debug_assert!(
-            S::KIND.is_shared() || granted == (section.state.granted == Node::of(waiter).as_ptr()),
+            S::MODE.is_shared() || granted == (section.state.granted == WaiterPtr::of(waiter).as_ptr()),
             "the word and the waiter differ"
         );
         granted
@@ -121,29 +121,29 @@ impl<R: RawLock, S: Side> Acquisition for Access<'_, R, S> {
 
     #[inline(always)]
     fn claim(section: &mut Section<'_>, waiter: Pin<&Waiter>) {
-        if S::KIND.is_shared() {
+        if S::MODE.is_shared() {
             // SAFETY: I2: in a section; granted and not claimed, so in the set.
-            unsafe { section.granted_readers.remove(Node::of(waiter)) };
+            unsafe { section.granted_readers.remove(WaiterPtr::of(waiter)) };
         } else {
             section.state.claim_writer();
         }
-        section.holders.claimed(S::KIND, waiter.call_site());
+        section.holders.claimed(S::MODE, waiter.call_site());
     }
 
     #[inline(always)]
-    fn leave(section: &mut Section<'_>, waiter: Pin<&Waiter>, wakers: &mut Wakers) -> Waker {
+    fn remove(section: &mut Section<'_>, waiter: Pin<&Waiter>, wakers: &mut Wakers) -> Waker {
         // SAFETY: I2: in a section; it waits.
-        let ticket = unsafe { waiter.ticket() };
+        let batch_id = unsafe { waiter.batch_id() };
         // SAFETY: I2, I3: in a section; queued and not granted, so linked here. Its stage is `Done`, so it never waits again.
-        let (own, _) = unsafe { section.queue_of(S::KIND).leave(waiter) };
-        section.state.leave(S::KIND, ticket);
-        section.holders.left(S::KIND);
+        let (own, _) = unsafe { section.queue_of(S::MODE).remove(waiter) };
+        section.state.remove_waiter(S::MODE, batch_id);
+        section.holders.cancelled(S::MODE);
         section.admit(wakers);
         own
     }
 }
 
-impl<R: RawLock> Access<'_, R, UpgradeSide> {
+impl<R: RawLock> OnSide<'_, R, UpgradeSide> {
     /// Ends the wait of an upgrade that is not wanted any longer, but keeps its share. Only of a queued waiter.
     ///
     /// `true`: it was granted, and the caller owns the lock. `false`: the caller is the upgradable reader, and whom only the
@@ -157,7 +157,7 @@ impl<R: RawLock> Access<'_, R, UpgradeSide> {
     #[cold]
     #[inline(never)]
     pub(crate) fn claim_or_stay_reader(self, waiter: Pin<&Waiter>) -> bool {
-        debug_assert_eq!(waiter.stage(), Stage::Queued, "it waits for nothing");
+        debug_assert_eq!(waiter.membership(), Membership::Queued, "it waits for nothing");
         waiter.set_done();
         let mut wakers = Wakers::default();
         let granted = &mut wakers;
@@ -168,7 +168,7 @@ impl<R: RawLock> Access<'_, R, UpgradeSide> {
             }
             // SAFETY: I2, I3: in a section; queued and not granted, so linked here. Its stage is `Done`, so it never waits
             // again.
-            let (own, _) = unsafe { section.queue.leave(waiter) };
+            let (own, _) = unsafe { section.queue.remove(waiter) };
             // Not as `leave` does: the share stays counted, and its holder recorded.
             section.state.counts.waiting_writers -= 1;
             section.admit(granted);
@@ -176,7 +176,7 @@ impl<R: RawLock> Access<'_, R, UpgradeSide> {
         });
         let Some(own) = left else { return true };
         // SAFETY: the share that the upgrade was made from; only a panic of the foreign code below gives it back here.
-        let share = unsafe { Permit::new(ReadingUpgradable(self.0), waiter.call_site()) };
+        let share = unsafe { Held::new(ReadingUpgradable(self.0), waiter.call_site()) };
         self.0.wake_all(&mut wakers);
         drop(own);
         mem::forget(share);

@@ -1,10 +1,10 @@
 //! The rescue of the read-write lock: [the rescue](crate::rescue) between its sides.
 
 use super::Section;
-use super::access::Access;
+use super::access::OnSide;
 use super::side::Side;
 use crate::algorithm::Step;
-use crate::queue::{Found, Kind, Node, Scan, Waiter, visit};
+use crate::queue::{Found, Mode, Scan, Waiter, WaiterPtr, visit};
 use crate::raw::RawLock;
 use crate::rescue::Rescuing;
 use crate::state::rwlock::Theft;
@@ -12,7 +12,7 @@ use crate::wake::Wakers;
 use core::pin::Pin;
 use core::task::Waker;
 
-impl<R: RawLock, S: Side> Rescuing for Access<'_, R, S> {
+impl<R: RawLock, S: Side> Rescuing for OnSide<'_, R, S> {
     type Scan = Scan;
 
     #[inline(always)]
@@ -25,8 +25,8 @@ impl<R: RawLock, S: Side> Rescuing for Access<'_, R, S> {
 
     #[inline(always)]
     fn certainly_waits(section: &Section<'_>, waker: &Waker) -> bool {
-        !section.state.may_enter(S::KIND)
-            && match Node::new(section.state.granted) {
+        !section.state.may_enter(S::MODE)
+            && match WaiterPtr::new(section.state.granted) {
                 // SAFETY: I1: in a section, and the word says that the granted writer has not claimed.
                 Some(writer) => !unsafe { writer.will_wake(waker) },
                 None => section.granted_readers.is_empty(),
@@ -40,7 +40,7 @@ impl<R: RawLock, S: Side> Rescuing for Access<'_, R, S> {
     }
 
     #[inline(always)]
-    unsafe fn look(
+    unsafe fn try_steal(
         section: &mut Section<'_>,
         waiter: Pin<&Waiter>,
         scan: Pin<&Scan>,
@@ -51,7 +51,7 @@ impl<R: RawLock, S: Side> Rescuing for Access<'_, R, S> {
             return Step::Wait;
         }
         // SAFETY: as the caller promises.
-        unsafe { look_closely(S::KIND, section, waiter, scan, spare, wakers) }
+        unsafe { scan_and_steal(S::MODE, section, waiter, scan, spare, wakers) }
     }
 
     #[inline(always)]
@@ -66,15 +66,15 @@ impl<R: RawLock, S: Side> Rescuing for Access<'_, R, S> {
     }
 }
 
-/// [`Rescuing::look`], if some grant is unclaimed.
+/// [`Rescuing::try_steal`], if some grant is unclaimed.
 ///
 /// # Safety
 ///
 /// As there; the waiter waits for `thief`.
 #[cold]
 #[inline(never)]
-unsafe fn look_closely(
-    thief: Kind,
+unsafe fn scan_and_steal(
+    thief: Mode,
     section: &mut Section<'_>,
     waiter: Pin<&Waiter>,
     scan: Pin<&Scan>,
@@ -86,7 +86,7 @@ unsafe fn look_closely(
     if spare.is_none() && unsafe { waiter.may_steal() } {
         return Step::NeedsWaker;
     }
-    let found = match Node::new(section.state.granted) {
+    let found = match WaiterPtr::new(section.state.granted) {
         Some(writer) => {
             // Since the last section all readers may have gone, and this poll's cursor is alone.
             // SAFETY: as the caller promises.
@@ -120,41 +120,41 @@ impl Section<'_> {
     /// In the section in which the poll of the thief, which waits for `wanted`, found the victim.
     unsafe fn steal(
         &mut self,
-        wanted: Kind,
+        wanted: Mode,
         thief: Pin<&Waiter>,
-        victim: Node,
+        victim: WaiterPtr,
         spare: &mut Option<Waker>,
         wakers: &mut Wakers,
     ) -> bool {
         // SAFETY: I2: as the caller promises, unclaimed.
-        let kind = unsafe { victim.kind() };
-        let theft = self.state.theft(wanted, kind);
+        let mode = unsafe { victim.mode() };
+        let theft = self.state.theft(wanted, mode);
         let grants = self.state.counts().grants;
-        if kind.is_shared() {
+        if mode.is_shared() {
             // SAFETY: I1: granted and not claimed, so in the set.
             unsafe { self.granted_readers.remove(victim) };
         }
         if theft == Theft::Trade {
-            if !kind.is_shared() {
+            if !mode.is_shared() {
                 self.state.claim_writer();
             }
             // SAFETY: as the caller promises; in no ring now, and both want the same.
-            unsafe { self.queue_of(kind).trade(thief, victim, grants) };
+            unsafe { self.queue_of(mode).trade(thief, victim, grants) };
             self.holders.claimed(wanted, thief.call_site());
             return true;
         }
-        let ticket = self.state.rob(kind);
+        let batch_id = self.state.rob(mode);
         if theft == Theft::TakeOver {
             // SAFETY: I2: as the caller promises, it waits.
-            self.state.take_over(wanted, unsafe { thief.ticket() }, kind);
+            self.state.take_over(wanted, unsafe { thief.batch_id() }, mode);
             // SAFETY: as the caller promises. The polled future is done with waiting.
-            let (waker, _) = unsafe { self.queue_of(wanted).leave(thief) };
+            let (waker, _) = unsafe { self.queue_of(wanted).remove(thief) };
             // SAFETY: as the caller promises, and in no ring now.
-            unsafe { self.queue_of(kind).push_again(victim, waker, ticket, kind, grants) };
+            unsafe { self.queue_of(mode).push_again(victim, waker, batch_id, mode, grants) };
             // SAFETY: I1: as the caller promises, and it waits again.
-            self.holders.robbed(kind, unsafe { victim.call_site() });
+            self.holders.robbed(mode, unsafe { victim.call_site() });
             self.holders.claimed(wanted, thief.call_site());
-            if kind.is_shared() {
+            if mode.is_shared() {
                 self.admit(wakers);
             } else {
                 // Nobody else is on the way: there was no reader.
@@ -165,7 +165,7 @@ impl Section<'_> {
         debug_assert_eq!(theft, Theft::GiveBack, "a scan finds grants that help");
         if let Some(waker) = spare.take() {
             // SAFETY: as the caller promises, and in no ring now.
-            unsafe { self.queue_of(kind).push_again(victim, waker, ticket, kind, grants) };
+            unsafe { self.queue_of(mode).push_again(victim, waker, batch_id, mode, grants) };
         }
         self.admit(wakers);
         let granted = thief.is_granted();
@@ -181,10 +181,10 @@ impl Section<'_> {
     ///
     /// In a section, by the waiter's poll; it waits, and `writer` is granted and not claimed.
     #[inline(always)]
-    unsafe fn visit_writer(&self, thief: Kind, waiter: Pin<&Waiter>, writer: Node) -> Found {
+    unsafe fn visit_writer(&self, thief: Mode, waiter: Pin<&Waiter>, writer: WaiterPtr) -> Found {
         // SAFETY: I2: as the caller promises.
-        let kind = unsafe { writer.kind() };
-        if self.state.theft(thief, kind) == Theft::Nothing {
+        let mode = unsafe { writer.mode() };
+        if self.state.theft(thief, mode) == Theft::Nothing {
             return Found::Nothing;
         }
         // SAFETY: as the caller promises.
@@ -194,10 +194,10 @@ impl Section<'_> {
     /// # Safety
     ///
     /// As [`GrantedSet::scan`](crate::queue::GrantedSet::scan).
-    unsafe fn scan_readers(&mut self, thief: Kind, waiter: Pin<&Waiter>, scan: Pin<&Scan>) -> Found {
+    unsafe fn scan_readers(&mut self, thief: Mode, waiter: Pin<&Waiter>, scan: Pin<&Scan>) -> Found {
         // SAFETY: I2: as the caller promises, it waits.
-        let ticket = unsafe { waiter.ticket() };
-        if thief == Kind::Read && self.state.has_share_reserved(ticket) {
+        let batch_id = unsafe { waiter.batch_id() };
+        if thief == Mode::Read && self.state.has_share_reserved(batch_id) {
             // It is about to be granted.
             // SAFETY: as the caller promises.
             unsafe { self.granted_readers.stop_scan(scan) };

@@ -3,15 +3,15 @@
 use super::{GivesUp, RawRwLock};
 use crate::call_site::CallSite;
 use crate::diagnostics::Leaving;
-use crate::queue::Kind;
+use crate::queue::Mode;
 use crate::raw::{RawLock, Word};
 
 /// One side of the lock, as a type.
 pub trait Side {
     /// What its waiters wait for.
-    const KIND: Kind;
+    const MODE: Mode;
 
-    fn acquire_fast<R: RawLock>(lock: &RawRwLock<R>) -> bool;
+    fn fast_acquire<R: RawLock>(lock: &RawRwLock<R>) -> bool;
     fn may_enter(word: Word) -> bool;
     fn release<R: RawLock>(lock: &RawRwLock<R>, call_site: CallSite);
 }
@@ -21,12 +21,12 @@ pub trait Side {
 pub enum ReadSide {}
 
 impl Side for ReadSide {
-    const KIND: Kind = Kind::Read;
+    const MODE: Mode = Mode::Read;
 
     #[inline(always)]
-    fn acquire_fast<R: RawLock>(lock: &RawRwLock<R>) -> bool {
-        let max = lock.terms.max_readers();
-        lock.acquire_fast(|word| (word.readers() < max).then(|| word.plus(Word::ONE_READER)))
+    fn fast_acquire<R: RawLock>(lock: &RawRwLock<R>) -> bool {
+        let max = lock.config.max_readers();
+        lock.fast_acquire_shared(|word| (word.readers() < max).then(|| word.plus(Word::ONE_READER)))
     }
 
     #[inline(always)]
@@ -36,8 +36,8 @@ impl Side for ReadSide {
 
     #[inline(always)]
     fn release<R: RawLock>(lock: &RawRwLock<R>, call_site: CallSite) {
-        if !lock.release_fast(|word| word.minus(Word::ONE_READER)) {
-            lock.release_slow(GivesUp::All(Kind::Read), Leaving::of(Kind::Read, call_site));
+        if !lock.fast_release_shared(|word| word.minus(Word::ONE_READER)) {
+            lock.release_slow(GivesUp::All(Mode::Read), Leaving::of(Mode::Read, call_site));
         }
     }
 }
@@ -47,13 +47,13 @@ impl Side for ReadSide {
 pub enum UpgradableSide {}
 
 impl Side for UpgradableSide {
-    const KIND: Kind = Kind::Upgradable;
+    const MODE: Mode = Mode::Upgradable;
 
     #[inline(always)]
-    fn acquire_fast<R: RawLock>(lock: &RawRwLock<R>) -> bool {
-        let max = lock.terms.max_readers();
+    fn fast_acquire<R: RawLock>(lock: &RawRwLock<R>) -> bool {
+        let max = lock.config.max_readers();
         let free = |word: Word| !word.has_upgradable() && word.readers() < max;
-        lock.acquire_fast(|word| free(word).then(|| word.plus(Word::ONE_UPGRADABLE)))
+        lock.fast_acquire_shared(|word| free(word).then(|| word.plus(Word::ONE_UPGRADABLE)))
     }
 
     #[inline(always)]
@@ -63,8 +63,8 @@ impl Side for UpgradableSide {
 
     #[inline(always)]
     fn release<R: RawLock>(lock: &RawRwLock<R>, call_site: CallSite) {
-        if !lock.release_fast(|word| word.minus(Word::ONE_UPGRADABLE)) {
-            lock.release_slow(GivesUp::All(Kind::Upgradable), Leaving::of(Kind::Upgradable, call_site));
+        if !lock.fast_release_shared(|word| word.minus(Word::ONE_UPGRADABLE)) {
+            lock.release_slow(GivesUp::All(Mode::Upgradable), Leaving::of(Mode::Upgradable, call_site));
         }
     }
 }
@@ -74,11 +74,11 @@ impl Side for UpgradableSide {
 pub enum WriteSide {}
 
 impl Side for WriteSide {
-    const KIND: Kind = Kind::Write;
+    const MODE: Mode = Mode::Write;
 
     #[inline(always)]
-    fn acquire_fast<R: RawLock>(lock: &RawRwLock<R>) -> bool {
-        lock.acquire_alone(Word::INIT)
+    fn fast_acquire<R: RawLock>(lock: &RawRwLock<R>) -> bool {
+        lock.fast_acquire_exclusive(Word::INIT)
     }
 
     #[inline(always)]
@@ -88,8 +88,8 @@ impl Side for WriteSide {
 
     #[inline(always)]
     fn release<R: RawLock>(lock: &RawRwLock<R>, call_site: CallSite) {
-        if !lock.release_alone(Word::INIT) {
-            lock.release_slow(GivesUp::All(Kind::Write), Leaving::of(Kind::Write, call_site));
+        if !lock.fast_release_exclusive(Word::INIT) {
+            lock.release_slow(GivesUp::All(Mode::Write), Leaving::of(Mode::Write, call_site));
         }
     }
 }
@@ -99,11 +99,11 @@ impl Side for WriteSide {
 pub enum UpgradeSide {}
 
 impl Side for UpgradeSide {
-    const KIND: Kind = Kind::Upgrade;
+    const MODE: Mode = Mode::Upgrade;
 
     #[inline(always)]
-    fn acquire_fast<R: RawLock>(lock: &RawRwLock<R>) -> bool {
-        lock.acquire_alone(Word::ONE_UPGRADABLE)
+    fn fast_acquire<R: RawLock>(lock: &RawRwLock<R>) -> bool {
+        lock.fast_acquire_exclusive(Word::ONE_UPGRADABLE)
     }
 
     #[inline(always)]

@@ -1,6 +1,6 @@
 //! Pairs of operations on a read-write lock.
 
-use crate::queue::Kind::{Read, Upgradable, Write};
+use crate::queue::Mode::{Read, Upgradable, Write};
 use crate::raw::StdLock;
 use crate::test_tools::Data;
 use crate::test_tools::pairs::Beside::{Ahead, Behind, Held};

@@ -1,7 +1,7 @@
 //! The rescue's transitions of the read-write lock.
 
 use super::{Counts, RwState};
-use crate::queue::Kind;
+use crate::queue::Mode;
 use core::borrow::BorrowMut;
 
 /// What a theft does.
@@ -31,52 +31,52 @@ impl<C: BorrowMut<Counts>> RwState<C> {
     /// | the write lock | an upgrade | nothing | the upgrade keeps its share |
     /// | a read, where there is room for one reader | an upgrade | nothing | as above |
     #[inline(always)]
-    pub(crate) fn theft(&self, thief: Kind, victim: Kind) -> Theft {
+    pub(crate) fn theft(&self, thief: Mode, victim: Mode) -> Theft {
         match (thief, victim) {
             _ if thief == victim => Theft::Trade,
             _ if self.waiting_count(victim) == u32::MAX => Theft::Nothing,
-            (Kind::Upgradable, Kind::Read) if self.upgradable => Theft::Nothing,
-            (Kind::Upgradable | Kind::Write, Kind::Upgrade) | (Kind::Upgrade, Kind::Upgradable | Kind::Write) => {
+            (Mode::Upgradable, Mode::Read) if self.upgradable => Theft::Nothing,
+            (Mode::Upgradable | Mode::Write, Mode::Upgrade) | (Mode::Upgrade, Mode::Upgradable | Mode::Write) => {
                 Theft::Nothing
             }
-            (Kind::Read, Kind::Upgrade) if self.terms.max_readers() == 1 => Theft::Nothing,
-            (Kind::Read | Kind::Upgradable, _) => Theft::TakeOver,
-            (Kind::Write | Kind::Upgrade, _) => Theft::GiveBack,
+            (Mode::Read, Mode::Upgrade) if self.config.max_readers() == 1 => Theft::Nothing,
+            (Mode::Read | Mode::Upgradable, _) => Theft::TakeOver,
+            (Mode::Write | Mode::Upgrade, _) => Theft::GiveBack,
         }
     }
 
-    fn waiting_count(&self, kind: Kind) -> u32 {
+    fn waiting_count(&self, mode: Mode) -> u32 {
         let counts = self.counts();
-        match kind {
-            Kind::Read => counts.waiting_readers.saturating_add(counts.reserved),
-            Kind::Upgradable => counts.waiting_upgradable,
-            Kind::Write | Kind::Upgrade => counts.waiting_writers,
+        match mode {
+            Mode::Read => counts.waiting_readers.saturating_add(counts.reserved),
+            Mode::Upgradable => counts.waiting_upgradable,
+            Mode::Write | Mode::Upgrade => counts.waiting_writers,
         }
     }
 
-    /// The victim's grant is taken away, and the victim waits again. Returns its ticket.
+    /// The victim's grant is taken away, and the victim waits again. Returns its batch number.
     ///
     /// | before | after |
     /// |---|---|
     /// | granted to the victim | free of the victim, which is counted as a waiter |
     #[inline(always)]
-    pub(crate) fn rob(&mut self, victim: Kind) -> u32 {
-        self.vacate(victim);
-        let ticket = self.enqueue(victim);
-        debug_assert!(ticket.is_ok(), "`theft` makes sure that there is room");
-        ticket.unwrap_or_default()
+    pub(crate) fn rob(&mut self, victim: Mode) -> u32 {
+        self.give_back(victim);
+        let batch_id = self.enqueue(victim);
+        debug_assert!(batch_id.is_ok(), "`theft` makes sure that there is room");
+        batch_id.unwrap_or_default()
     }
 
-    /// The thief, with this ticket, gets the share that it waits for, in place of what a victim was robbed of. Admit
+    /// The thief, with this batch number, gets the share that it waits for, in place of what a victim was robbed of. Admit
     /// others then.
     ///
     /// R7: a robbed writer has had the writers' turn. Otherwise a task could steal its own writes again and again while
     /// other readers wait: so the readers that wait now enter with the thief.
     #[inline(always)]
-    pub(crate) fn take_over(&mut self, thief: Kind, ticket: u32, victim: Kind) {
-        let seated = self.seat(thief);
+    pub(crate) fn take_over(&mut self, thief: Mode, batch_id: u32, victim: Mode) {
+        let seated = self.take_if_fits(thief);
         debug_assert!(seated, "`theft` makes sure that there is a share");
-        self.leave(thief, ticket);
+        self.remove_waiter(thief, batch_id);
         if !victim.is_shared() && self.queues_readers_apart() {
             let _ = self.open_batch();
         }

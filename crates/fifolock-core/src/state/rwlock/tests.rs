@@ -2,7 +2,7 @@
 //!
 //! | file | |
 //! |---|---|
-//! | this one | the harness; words; where counts and tickets end |
+//! | this one | the harness; words; where counts and batch numbers end |
 //! | [`model`] | all sequences of transitions, against a naive model that holds W1 to W7, P1 to P6 and U1 to U5 |
 //! | [`rescue`] | which theft helps, and what it counts |
 
@@ -15,7 +15,7 @@ use std::vec::Vec;
 mod model;
 mod rescue;
 
-use Kind::{Read, Upgradable, Upgrade, Write};
+use Mode::{Read, Upgradable, Upgrade, Write};
 use RwLockPolicy::{PhaseFair, TaskFair, WriterPreferring};
 
 /// Some waiter's address, which nobody follows.
@@ -26,8 +26,8 @@ const POLICIES: [RwLockPolicy; 3] = [WriterPreferring, TaskFair, PhaseFair];
 /// A waiter of the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Queued {
-    kind: Kind,
-    ticket: u32,
+    mode: Mode,
+    batch_id: u32,
     /// Its grant was stolen, and it has not been polled since.
     robbed: bool,
 }
@@ -37,7 +37,7 @@ struct Queued {
 struct Machine {
     state: RwState,
     queue: Vec<Queued>,
-    /// The tickets of the readers that queue apart.
+    /// The batch numbers of the readers that queue apart.
     readers: Vec<u32>,
     /// How many one section may grant.
     chunk: usize,
@@ -47,7 +47,7 @@ struct Machine {
 
 impl Machine {
     fn new(policy: RwLockPolicy, max_readers: u32) -> Self {
-        let state = RwState::decode(Word::INIT, Counts::NEW, Terms::new(max_readers, policy));
+        let state = RwState::decode(Word::INIT, Counts::NEW, Config::new(max_readers, policy));
         Self { state, queue: Vec::new(), readers: Vec::new(), chunk: 1, on_the_way: false }
     }
 
@@ -57,8 +57,8 @@ impl Machine {
         self
     }
 
-    fn first(&self) -> Option<Kind> {
-        self.queue.first().map(|first| first.kind)
+    fn first(&self) -> Option<Mode> {
+        self.queue.first().map(|first| first.mode)
     }
 
     fn is_first_robbed(&self) -> bool {
@@ -66,59 +66,59 @@ impl Machine {
     }
 
     /// What the queue waits for, from the head on.
-    fn kinds(&self) -> Vec<Kind> {
-        self.queue.iter().map(|queued| queued.kind).collect()
+    fn kinds(&self) -> Vec<Mode> {
+        self.queue.iter().map(|queued| queued.mode).collect()
     }
 
     /// The end of a section: what has no place in the word or in the counts is forgotten.
     fn end(&mut self) {
-        self.state = RwState::decode(self.state.encode(), self.state.counts, self.state.terms);
+        self.state = RwState::decode(self.state.encode(), self.state.counts, self.state.config);
     }
 
     /// A section of somebody who only tries.
-    fn try_enter(&mut self, kind: Kind) -> bool {
-        let entered = self.state.enter(kind);
+    fn try_enter(&mut self, mode: Mode) -> bool {
+        let entered = self.state.try_acquire(mode);
         self.end();
         entered
     }
 
     /// Enters or queues.
-    fn arrive(&mut self, kind: Kind) -> bool {
-        let entered = self.try_enter(kind);
+    fn arrive(&mut self, mode: Mode) -> bool {
+        let entered = self.try_enter(mode);
         if !entered {
-            let ticket = self.state.enqueue(kind).unwrap();
-            self.push(Queued { kind, ticket, robbed: false });
+            let batch_id = self.state.enqueue(mode).unwrap();
+            self.push(Queued { mode, batch_id, robbed: false });
             self.end();
         }
         entered
     }
 
     fn push(&mut self, queued: Queued) {
-        match queued.kind {
-            Read if self.state.queues_readers_apart() => self.readers.push(queued.ticket),
+        match queued.mode {
+            Read if self.state.queues_readers_apart() => self.readers.push(queued.batch_id),
             Upgrade => self.queue.insert(0, queued),
             _ => self.queue.push(queued),
         }
     }
 
-    /// The `n`th in its queue is out of it. Returns its ticket.
-    fn remove(&mut self, kind: Kind, n: usize) -> u32 {
-        if kind == Read && self.state.queues_readers_apart() {
+    /// The `n`th in its queue is out of it. Returns its batch number.
+    fn remove(&mut self, mode: Mode, n: usize) -> u32 {
+        if mode == Read && self.state.queues_readers_apart() {
             return self.readers.remove(n);
         }
         let queued = self.queue.remove(n);
-        assert_eq!(queued.kind, kind);
-        queued.ticket
+        assert_eq!(queued.mode, mode);
+        queued.batch_id
     }
 
     /// A section in which somebody gives something up. Returns whom it has granted.
-    fn section(&mut self, transition: impl FnOnce(&mut RwState)) -> Vec<Kind> {
+    fn section(&mut self, transition: impl FnOnce(&mut RwState)) -> Vec<Mode> {
         transition(&mut self.state);
         self.admit()
     }
 
     /// Whoever is on the way admits the rest of a batch; others only add to it.
-    fn admit(&mut self) -> Vec<Kind> {
+    fn admit(&mut self) -> Vec<Mode> {
         if self.state.counts.reserved > 0 && !self.state.widen_batch() {
             self.end();
             return Vec::new();
@@ -129,7 +129,7 @@ impl Machine {
     }
 
     /// Who was on the way has come to the next section.
-    fn go_on(&mut self) -> Vec<Kind> {
+    fn go_on(&mut self) -> Vec<Mode> {
         assert!(self.on_the_way);
         let (granted, more) = if self.state.queues_readers_apart() { self.admit_chunk() } else { self.admit_run() };
         self.on_the_way = more;
@@ -137,7 +137,7 @@ impl Machine {
     }
 
     /// A task-fair run of readers goes on, past an upgrade that has come since.
-    fn admit_run(&mut self) -> (Vec<Kind>, bool) {
+    fn admit_run(&mut self) -> (Vec<Mode>, bool) {
         let aside = (self.state.go_on() && self.first() == Some(Upgrade)).then(|| self.queue.remove(0));
         let (mut granted, mut more) = self.admit_up_to(self.chunk);
         if let Some(upgrade) = aside {
@@ -152,7 +152,7 @@ impl Machine {
         (granted, more)
     }
 
-    fn go_on_to_the_end(&mut self) -> Vec<Kind> {
+    fn go_on_to_the_end(&mut self) -> Vec<Mode> {
         let mut granted = Vec::new();
         while self.on_the_way {
             granted.extend(self.go_on());
@@ -161,22 +161,22 @@ impl Machine {
         granted
     }
 
-    fn admit_chunk(&mut self) -> (Vec<Kind>, bool) {
+    fn admit_chunk(&mut self) -> (Vec<Mode>, bool) {
         let admitted = self.admit_up_to(self.chunk);
         self.end();
         admitted
     }
 
-    fn admit_up_to(&mut self, chunk: usize) -> (Vec<Kind>, bool) {
+    fn admit_up_to(&mut self, chunk: usize) -> (Vec<Mode>, bool) {
         let mut granted = Vec::new();
         while granted.len() < chunk {
             match self.state.admit(self.first(), || self.queue.first().is_some_and(|first| first.robbed)) {
                 Admit::Nobody => return (granted, false),
-                Admit::First(kind) => {
+                Admit::First(mode) => {
                     let first = self.queue.remove(0);
-                    assert_eq!(first.kind, kind);
-                    granted.push(kind);
-                    if !kind.is_shared() {
+                    assert_eq!(first.mode, mode);
+                    granted.push(mode);
+                    if !mode.is_shared() {
                         self.state.granted = WAITER;
                         return (granted, false);
                     }
@@ -192,8 +192,8 @@ impl Machine {
         }
         let mut next = self.state;
         let more = next.admit(self.first(), || self.is_first_robbed());
-        if let Admit::First(kind) = more
-            && kind.is_shared()
+        if let Admit::First(mode) = more
+            && mode.is_shared()
             && !self.state.queues_readers_apart()
         {
             self.state.hold_open();
@@ -201,15 +201,15 @@ impl Machine {
         (granted, more != Admit::Nobody)
     }
 
-    fn release(&mut self, kind: Kind) -> Vec<Kind> {
-        self.section(|state| state.release(kind))
+    fn release(&mut self, mode: Mode) -> Vec<Mode> {
+        self.section(|state| state.release(mode))
     }
 
-    fn downgrade(&mut self, to: Kind) -> Vec<Kind> {
+    fn downgrade(&mut self, to: Mode) -> Vec<Mode> {
         self.section(|state| state.downgrade(to))
     }
 
-    fn downgrade_upgradable(&mut self) -> Vec<Kind> {
+    fn downgrade_upgradable(&mut self) -> Vec<Mode> {
         self.section(RwState::downgrade_upgradable)
     }
 
@@ -219,9 +219,9 @@ impl Machine {
     }
 
     /// The `n`th of its queue leaves it ungranted.
-    fn leave(&mut self, kind: Kind, n: usize) -> Vec<Kind> {
-        let ticket = self.remove(kind, n);
-        self.section(|state| state.leave(kind, ticket))
+    fn leave(&mut self, mode: Mode, n: usize) -> Vec<Mode> {
+        let batch_id = self.remove(mode, n);
+        self.section(|state| state.remove_waiter(mode, batch_id))
     }
 
     /// The `n`th of the queue, which was robbed, is polled.
@@ -230,9 +230,9 @@ impl Machine {
     }
 
     /// The `n`th of its queue steals a grant. Returns whom the section has granted besides.
-    fn steal(&mut self, thief: Kind, n: usize, victim: Kind) -> (Theft, Vec<Kind>) {
+    fn steal(&mut self, thief: Mode, n: usize, victim: Mode) -> (Theft, Vec<Mode>) {
         let apart = thief == Read && self.state.queues_readers_apart();
-        let ticket = if apart { self.readers[n] } else { self.queue[n].ticket };
+        let batch_id = if apart { self.readers[n] } else { self.queue[n].batch_id };
         let before = self.state;
         let theft = self.state.theft(thief, victim);
         assert_eq!(self.state, before, "only a look");
@@ -250,8 +250,8 @@ impl Machine {
                 }
             }
             Theft::TakeOver => {
-                let queued = Queued { kind: victim, ticket: self.state.rob(victim), robbed: true };
-                self.state.take_over(thief, ticket, victim);
+                let queued = Queued { mode: victim, batch_id: self.state.rob(victim), robbed: true };
+                self.state.take_over(thief, batch_id, victim);
                 self.remove(thief, n);
                 self.push(queued);
                 if victim.is_shared() {
@@ -263,7 +263,7 @@ impl Machine {
                 }
             }
             Theft::GiveBack => {
-                let queued = Queued { kind: victim, ticket: self.state.rob(victim), robbed: true };
+                let queued = Queued { mode: victim, batch_id: self.state.rob(victim), robbed: true };
                 self.push(queued);
                 granted = self.admit();
             }
@@ -300,9 +300,9 @@ fn held_under(policy: RwLockPolicy, max_readers: u32) -> Machine {
 
 /// Queues all of these, none of whom may enter.
 #[track_caller]
-fn queue(machine: &mut Machine, kinds: impl IntoIterator<Item = Kind>) {
-    for kind in kinds {
-        assert!(!machine.arrive(kind), "{kind:?} has entered {machine:?}");
+fn queue(machine: &mut Machine, kinds: impl IntoIterator<Item = Mode>) {
+    for mode in kinds {
+        assert!(!machine.arrive(mode), "{mode:?} has entered {machine:?}");
         check(machine);
     }
 }
@@ -326,7 +326,7 @@ fn check(machine: &Machine) {
     let counts = state.counts;
     assert!(!state.writer || state.readers == 0, "R1 (exclusive): {machine:?}");
     assert!(state.granted.is_null() || state.writer, "granted without being the owner: {machine:?}");
-    assert!(state.readers <= state.terms.max_readers(), "R2 (room): {machine:?}");
+    assert!(state.readers <= state.config.max_readers(), "R2 (room): {machine:?}");
     let mut next = *state;
     if next.admit(machine.first(), || machine.is_first_robbed()) == Admit::Nobody {
         assert_eq!(next, *state, "nobody is admitted, and nothing changes");
@@ -343,24 +343,24 @@ fn check(machine: &Machine) {
         assert!(held_open == 0 || *on_the_way, "nobody would close it: {machine:?}");
     }
     let (window, behind) = readers.split_at((counts.window - held_open) as usize);
-    assert!(window.iter().all(|ticket| *ticket != counts.ticket), "R4 (batch): {machine:?}");
-    assert!(behind.iter().all(|ticket| *ticket == counts.ticket), "R4 (batch): {machine:?}");
+    assert!(window.iter().all(|batch_id| *batch_id != counts.batch_id), "R4 (batch): {machine:?}");
+    assert!(behind.iter().all(|batch_id| *batch_id == counts.batch_id), "R4 (batch): {machine:?}");
     assert!(!state.upgradable || state.readers > 0, "R5 (one upgradable): {machine:?}");
 
-    let waiting = |kinds: &[Kind]| queue.iter().filter(|queued| kinds.contains(&queued.kind)).count() as u32;
+    let waiting = |kinds: &[Mode]| queue.iter().filter(|queued| kinds.contains(&queued.mode)).count() as u32;
     let queued_readers = readers.len() as u32 + waiting(&[Read]);
     assert_eq!(counts.waiting_readers + counts.reserved - held_open, queued_readers, "{machine:?}");
     assert_eq!(state.readers(), state.readers - held_open, "{machine:?}");
     assert_eq!(counts.waiting_upgradable, waiting(&[Upgradable]), "{machine:?}");
     assert_eq!(counts.waiting_writers, waiting(&[Write, Upgrade]), "{machine:?}");
-    if let Some(upgrade) = queue.iter().position(|queued| queued.kind == Upgrade) {
+    if let Some(upgrade) = queue.iter().position(|queued| queued.mode == Upgrade) {
         assert!(upgrade == 0 && waiting(&[Upgrade]) == 1, "one upgrade, at the head: {machine:?}");
         assert!(state.upgradable && !state.writer, "it has its share still: {machine:?}");
     }
 
     let word = state.encode();
     assert_eq!(word.bits() & Word::BUSY_BIT, 0, "the busy bit is the raw lock's");
-    assert_eq!(RwState::decode(word, counts, state.terms), *state, "encoded and decoded");
+    assert_eq!(RwState::decode(word, counts, state.config), *state, "encoded and decoded");
     let queued = !queue.is_empty() || !readers.is_empty() || held_open > 0;
     assert_eq!(word.has_queued(), queued, "shortcuts are open exactly if nobody is queued");
     let free = (state.readers, state.writer, queued) == (0, false, false);
@@ -377,8 +377,8 @@ fn w7_no_count_passes_the_documented_maximum() {
             assert!(machine.arrive(last));
             check(&machine);
             assert_eq!(machine.state.readers, max);
-            for kind in [Read, Upgradable, Write] {
-                assert!(!machine.try_enter(kind));
+            for mode in [Read, Upgradable, Write] {
+                assert!(!machine.try_enter(mode));
             }
             assert_eq!(machine.state.readers, max);
             queue(&mut machine, [Read]);
@@ -414,14 +414,14 @@ fn w8_a_full_queue_refuses_and_stays_as_it_was() {
         assert_eq!(state.enqueue(Read), Ok(0));
         assert_eq!(state, before);
     }
-    for kind in [Write, Upgradable, Upgrade] {
+    for mode in [Write, Upgradable, Upgrade] {
         let mut state = shared(1, 1).state;
-        *state.waiting(kind) = u32::MAX;
+        *state.waiting(mode) = u32::MAX;
         let before = state;
-        assert_eq!(state.enqueue(kind), Err(QueueFull));
+        assert_eq!(state.enqueue(mode), Err(QueueFull));
         assert_eq!(state, before);
-        *state.waiting(kind) -= 1;
-        assert_eq!(state.enqueue(kind), Ok(0));
+        *state.waiting(mode) -= 1;
+        assert_eq!(state.enqueue(mode), Ok(0));
         assert_eq!(state, before);
     }
 }
@@ -430,8 +430,8 @@ fn w8_a_full_queue_refuses_and_stays_as_it_was() {
 fn terms_keep_both_of_their_parts() {
     for policy in POLICIES {
         for max in [1, 2, MAX_READERS - 1, MAX_READERS] {
-            let terms = Terms::new(max, policy);
-            assert_eq!((terms.max_readers(), terms.policy()), (max, policy));
+            let config = Config::new(max, policy);
+            assert_eq!((config.max_readers(), config.policy()), (max, policy));
         }
     }
 }
@@ -439,7 +439,7 @@ fn terms_keep_both_of_their_parts() {
 #[test]
 fn words_of_all_shapes_come_back() {
     let max = MAX_READERS;
-    let terms = Terms::new(max, WriterPreferring);
+    let config = Config::new(max, WriterPreferring);
     let mut words = HashSet::new();
     let queues = [(0, 0, 0, 0), (1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (1, 1, 1, 0), (0, 0, 0, 1)];
     for (waiting_readers, waiting_writers, waiting_upgradable, reserved) in queues {
@@ -450,7 +450,7 @@ fn words_of_all_shapes_come_back() {
             waiting_writers,
             reserved,
             window,
-            ticket: 7,
+            batch_id: 7,
             grants: Grants::NONE,
         };
         let queued = waiting_readers + waiting_upgradable + waiting_writers + reserved > 0;
@@ -458,7 +458,7 @@ fn words_of_all_shapes_come_back() {
             for upgradable in [false, readers > 0] {
                 let state = RwState { counts, readers, upgradable, ..shared(0, max).state };
                 let word = state.encode();
-                assert_eq!(RwState::decode(word, counts, terms), state);
+                assert_eq!(RwState::decode(word, counts, config), state);
                 assert_eq!((word.readers(), word.has_upgradable()), (readers, upgradable));
                 assert_eq!((word.is_held(), word.has_queued()), (false, queued));
                 words.insert(word.bits());
@@ -467,7 +467,7 @@ fn words_of_all_shapes_come_back() {
         for granted in [ptr::null_mut(), WAITER, ptr::without_provenance_mut(usize::MAX & !7)] {
             let state = RwState { counts, granted, ..held(max).state };
             let word = state.encode();
-            assert_eq!(RwState::decode(word, counts, terms), state);
+            assert_eq!(RwState::decode(word, counts, config), state);
             assert_eq!((word.granted(), word.is_held(), word.has_queued()), (granted, true, queued));
             // A claim on the word is the claim of the state.
             if !granted.is_null() {
@@ -484,7 +484,7 @@ fn words_of_all_shapes_come_back() {
 #[test]
 fn ticket_wraps_between_a_batch_and_the_next() {
     let mut machine = held(9);
-    machine.state.counts.ticket = u32::MAX;
+    machine.state.counts.batch_id = u32::MAX;
     queue_many(&mut machine, 3, 0);
     assert_eq!(machine.readers, [u32::MAX; 3]);
     assert_eq!(machine.release(Write), [Read]);

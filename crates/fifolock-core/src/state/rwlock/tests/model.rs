@@ -14,7 +14,7 @@ pub(super) enum Name {
 /// Who waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Waiting {
-    pub(super) kind: Kind,
+    pub(super) mode: Mode,
     pub(super) name: Name,
     /// Its grant was stolen, and it has not been polled since. Of readers that queue apart nobody asks.
     robbed: bool,
@@ -25,7 +25,7 @@ pub(super) struct Waiting {
 /// Who has a share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Inside {
-    pub(super) kind: Kind,
+    pub(super) mode: Mode,
     pub(super) name: Name,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Inside {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Owner {
     Nobody,
-    Granted(Kind, Name),
+    Granted(Mode, Name),
     Claimed(Name),
 }
 
@@ -65,12 +65,12 @@ impl Model {
         self.inside.len() + self.promised + usize::from(self.run_open)
     }
 
-    fn count(&self, kind: Kind) -> usize {
-        self.line.iter().filter(|waiting| waiting.kind == kind).count()
+    fn count(&self, mode: Mode) -> usize {
+        self.line.iter().filter(|waiting| waiting.mode == mode).count()
     }
 
-    fn count_inside(&self, kind: Kind) -> usize {
-        self.inside.iter().filter(|inside| inside.kind == kind).count()
+    fn count_inside(&self, mode: Mode) -> usize {
+        self.inside.iter().filter(|inside| inside.mode == mode).count()
     }
 
     fn writers_wait(&self) -> bool {
@@ -78,10 +78,10 @@ impl Model {
     }
 
     /// Whether there is a place for it, whoever waits.
-    fn fits(&self, kind: Kind) -> bool {
+    fn fits(&self, mode: Mode) -> bool {
         let room = self.shares() < self.max;
         self.owner == Owner::Nobody
-            && match kind {
+            && match mode {
                 Read => room,
                 Upgradable => room && self.count_inside(Upgradable) == 0,
                 Write => self.shares() == 0,
@@ -90,7 +90,7 @@ impl Model {
     }
 
     /// Whether a newcomer may enter before one who waits.
-    fn may_pass(&self, newcomer: Kind, other: Kind) -> bool {
+    fn may_pass(&self, newcomer: Mode, other: Mode) -> bool {
         match (newcomer, other) {
             (Upgrade, _) => true,
             _ if !self.readers_apart() => false,
@@ -102,32 +102,32 @@ impl Model {
         }
     }
 
-    fn may_enter(&self, newcomer: Kind) -> bool {
+    fn may_enter(&self, newcomer: Mode) -> bool {
         let passes_run = !self.run_open || newcomer == Upgrade;
-        self.fits(newcomer) && passes_run && self.line.iter().all(|waiting| self.may_pass(newcomer, waiting.kind))
+        self.fits(newcomer) && passes_run && self.line.iter().all(|waiting| self.may_pass(newcomer, waiting.mode))
     }
 
-    fn occupy(&mut self, kind: Kind, name: Name, owner: Owner) {
-        match kind {
-            Read | Upgradable => self.inside.push(Inside { kind, name }),
+    fn take(&mut self, mode: Mode, name: Name, owner: Owner) {
+        match mode {
+            Read | Upgradable => self.inside.push(Inside { mode, name }),
             Write => self.owner = owner,
             Upgrade => {
                 let share = self.inside.pop();
-                assert!(share.is_some_and(|share| share.kind == Upgradable) && self.inside.is_empty());
+                assert!(share.is_some_and(|share| share.mode == Upgradable) && self.inside.is_empty());
                 self.owner = owner;
             }
         }
     }
 
-    fn queue(&mut self, kind: Kind, name: Name, robbed: bool) {
-        let at = if kind == Upgrade { 0 } else { self.line.len() };
-        let robbed = robbed && !(kind == Read && self.readers_apart());
-        self.line.insert(at, Waiting { kind, name, robbed, in_batch: false });
+    fn queue(&mut self, mode: Mode, name: Name, robbed: bool) {
+        let at = if mode == Upgrade { 0 } else { self.line.len() };
+        let robbed = robbed && !(mode == Read && self.readers_apart());
+        self.line.insert(at, Waiting { mode, name, robbed, in_batch: false });
     }
 
     /// The first of those that are served one by one, by its place in the line.
     fn head(&self) -> Option<usize> {
-        self.line.iter().position(|waiting| waiting.kind != Read || !self.readers_apart())
+        self.line.iter().position(|waiting| waiting.mode != Read || !self.readers_apart())
     }
 
     /// After a writer: whether it is the readers' turn.
@@ -141,8 +141,8 @@ impl Model {
     }
 
     /// One of this kind gives its share up.
-    fn give_up(&mut self, kind: Kind, name: Name) {
-        let share = self.inside.iter().position(|inside| *inside == Inside { kind, name });
+    fn give_up(&mut self, mode: Mode, name: Name) {
+        let share = self.inside.iter().position(|inside| *inside == Inside { mode, name });
         self.inside.remove(share.expect("a share"));
     }
 
@@ -155,7 +155,7 @@ impl Model {
         self.promised += more;
         if more > 0 {
             for waiting in &mut self.line {
-                waiting.in_batch = waiting.kind == Read;
+                waiting.in_batch = waiting.mode == Read;
             }
         }
         more > 0
@@ -176,46 +176,46 @@ impl Model {
     }
 
     /// Lets one more in; whether a writer has left in this section, and the first of the line that is let in.
-    fn admit(&mut self, after_writer: bool, first: usize) -> Option<Kind> {
+    fn admit(&mut self, after_writer: bool, first: usize) -> Option<Mode> {
         if self.promised == 0 && after_writer && self.is_turn_of_readers() {
             self.promise();
         }
         if self.promised == 0 {
             let next = self.head().map(|head| head.max(first)).filter(|next| *next < self.line.len());
             if let Some(next) = next
-                && self.fits(self.line[next].kind)
+                && self.fits(self.line[next].mode)
             {
-                let Waiting { kind, name, .. } = self.line.remove(next);
-                self.occupy(kind, name, Owner::Granted(kind, name));
-                return Some(kind);
+                let Waiting { mode, name, .. } = self.line.remove(next);
+                self.take(mode, name, Owner::Granted(mode, name));
+                return Some(mode);
             }
             self.promise_if_no_writer_waits();
         }
         if self.promised == 0 {
             return None;
         }
-        let member = self.line.iter().position(|waiting| waiting.kind == Read).expect("a promise has a member");
+        let member = self.line.iter().position(|waiting| waiting.mode == Read).expect("a promise has a member");
         let member = self.line.remove(member);
         assert!(member.in_batch, "the batch is at the head");
         self.promised -= 1;
-        self.inside.push(Inside { kind: Read, name: member.name });
+        self.inside.push(Inside { mode: Read, name: member.name });
         self.settle_promises();
         Some(Read)
     }
 
     /// As many as one section may let in.
-    fn admit_chunk(&mut self, chunk: usize, after_writer: bool) -> Vec<Kind> {
+    fn admit_chunk(&mut self, chunk: usize, after_writer: bool) -> Vec<Mode> {
         self.admit_from(chunk, after_writer, 0)
     }
 
-    fn admit_from(&mut self, chunk: usize, after_writer: bool, first: usize) -> Vec<Kind> {
-        let mut granted: Vec<Kind> = Vec::new();
+    fn admit_from(&mut self, chunk: usize, after_writer: bool, first: usize) -> Vec<Mode> {
+        let mut granted: Vec<Mode> = Vec::new();
         while granted.len() < chunk && granted.last().is_none_or(|last| last.is_shared()) {
-            let Some(kind) = self.admit(after_writer, first) else { return granted };
-            granted.push(kind);
+            let Some(mode) = self.admit(after_writer, first) else { return granted };
+            granted.push(mode);
         }
         // P3: nobody gets between the readers of a run.
-        let next = self.line.get(first).map(|next| next.kind);
+        let next = self.line.get(first).map(|next| next.mode);
         let goes_on = !self.readers_apart() && next.is_some_and(|next| next.is_shared() && self.fits(next));
         if granted.len() == chunk && goes_on {
             self.run_open = true;
@@ -224,9 +224,9 @@ impl Model {
     }
 
     /// Who was on the way goes on. P3: an upgrade that has come since the run began does not end the run.
-    fn go_on(&mut self, chunk: usize) -> Vec<Kind> {
+    fn go_on(&mut self, chunk: usize) -> Vec<Mode> {
         let in_a_run = core::mem::take(&mut self.run_open);
-        let upgrade = self.line.first().is_some_and(|first| first.kind == Upgrade);
+        let upgrade = self.line.first().is_some_and(|first| first.mode == Upgrade);
         if !(in_a_run && upgrade) {
             return self.admit_chunk(chunk, false);
         }
@@ -238,7 +238,7 @@ impl Model {
     }
 
     /// Somebody has given something up. While a batch is marked readers may join it; who is on the way lets others in.
-    fn admit_others(&mut self, chunk: usize, after_writer: bool) -> Vec<Kind> {
+    fn admit_others(&mut self, chunk: usize, after_writer: bool) -> Vec<Mode> {
         let nobody_on_the_way = self.promised == 0 && !self.run_open;
         if nobody_on_the_way || self.promise_if_no_writer_waits() {
             self.admit_chunk(chunk, after_writer)
@@ -250,23 +250,23 @@ impl Model {
     fn leave(&mut self, i: usize) {
         let left = self.line.remove(i);
         self.settle_promises();
-        if left.kind == Upgrade {
+        if left.mode == Upgrade {
             self.give_up(Upgradable, Name::Somebody);
         }
     }
 
     /// What the rules of the rescue say.
-    fn expected_theft(&self, thief: Kind, victim: Kind) -> Theft {
+    fn expected_theft(&self, thief: Mode, victim: Mode) -> Theft {
         let mut without = self.clone();
         match victim {
             Read | Upgradable => {
-                let share = without.inside.iter().position(|inside| inside.kind == victim);
+                let share = without.inside.iter().position(|inside| inside.mode == victim);
                 without.inside.remove(share.expect("a share"));
             }
             Write => without.owner = Owner::Nobody,
             Upgrade => {
                 without.owner = Owner::Nobody;
-                without.inside.push(Inside { kind: Upgradable, name: Name::Somebody });
+                without.inside.push(Inside { mode: Upgradable, name: Name::Somebody });
             }
         }
         match (thief, victim) {
@@ -290,10 +290,10 @@ pub(super) struct Pair {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    Arrive(Kind),
-    Release(Kind, Name),
+    Arrive(Mode),
+    Release(Mode, Name),
     Claim,
-    Downgrade(Kind),
+    Downgrade(Mode),
     DowngradeUpgradable,
     /// By its place in the line.
     Leave(usize),
@@ -302,7 +302,7 @@ pub(super) enum Step {
     /// Who is on the way goes on.
     Mark,
     /// The thief by its place in the line; what the victim has.
-    Steal(usize, Kind, Name),
+    Steal(usize, Mode, Name),
 }
 
 /// Of the steps before there were upgradable readers and the rescue.
@@ -324,8 +324,8 @@ impl Pair {
         Self { machine, model: Model::new(policy, max_readers as usize) }
     }
 
-    pub(super) fn with_ticket(mut self, ticket: u32) -> Self {
-        self.machine.state.counts.ticket = ticket;
+    pub(super) fn with_ticket(mut self, batch_id: u32) -> Self {
+        self.machine.state.counts.batch_id = batch_id;
         self
     }
 
@@ -358,8 +358,8 @@ impl Pair {
         steps.extend(steps_if.iter().filter(|(_, may)| *may).map(|(step, _)| *step));
         for victim in self.grants() {
             for (i, thief) in model.line.iter().enumerate() {
-                let steal = Step::Steal(i, victim.kind, victim.name);
-                if self.may_steal(thief.kind, victim.kind) && !steps.contains(&steal) {
+                let steal = Step::Steal(i, victim.mode, victim.name);
+                if self.may_steal(thief.mode, victim.mode) && !steps.contains(&steal) {
                     steps.push(steal);
                 }
             }
@@ -370,14 +370,14 @@ impl Pair {
     /// What may be granted and unclaimed.
     pub(super) fn grants(&self) -> Vec<Inside> {
         match self.model.owner {
-            Owner::Granted(kind, name) => vec![Inside { kind, name }],
+            Owner::Granted(mode, name) => vec![Inside { mode, name }],
             Owner::Claimed(_) => Vec::new(),
             Owner::Nobody => self.model.inside.clone(),
         }
     }
 
     /// The share of who upgrades was claimed before.
-    fn may_steal(&self, thief: Kind, victim: Kind) -> bool {
+    fn may_steal(&self, thief: Mode, victim: Mode) -> bool {
         victim != Upgradable || (thief != Upgrade && self.model.count(Upgrade) == 0)
     }
 
@@ -394,16 +394,16 @@ impl Pair {
         let chunk = machine.chunk;
         let somebody = Name::Somebody;
         let (granted, expected) = match step {
-            Step::Arrive(kind) => {
-                let entered = machine.arrive(kind);
-                let may = model.may_enter(kind);
+            Step::Arrive(mode) => {
+                let entered = machine.arrive(mode);
+                let may = model.may_enter(mode);
                 // While a batch is marked a newcomer may as well queue.
-                let must = may && (model.promised == 0 || kind == Upgrade);
+                let must = may && (model.promised == 0 || mode == Upgrade);
                 assert!(entered == may || !(entered || must), "{step:?}: {entered}, not {may}, {before:?}");
                 if entered {
-                    model.occupy(kind, somebody, Owner::Claimed(somebody));
+                    model.take(mode, somebody, Owner::Claimed(somebody));
                 } else {
-                    model.queue(kind, somebody, false);
+                    model.queue(mode, somebody, false);
                 }
                 (Vec::new(), Vec::new())
             }
@@ -411,9 +411,9 @@ impl Pair {
                 model.owner = Owner::Nobody;
                 (machine.release(Write), model.admit_others(chunk, true))
             }
-            Step::Release(kind, name) => {
-                model.give_up(kind, name);
-                (machine.release(kind), model.admit_others(chunk, false))
+            Step::Release(mode, name) => {
+                model.give_up(mode, name);
+                (machine.release(mode), model.admit_others(chunk, false))
             }
             Step::Claim => {
                 machine.claim();
@@ -423,18 +423,18 @@ impl Pair {
             }
             Step::Downgrade(to) => {
                 model.owner = Owner::Nobody;
-                model.inside.push(Inside { kind: to, name: somebody });
+                model.inside.push(Inside { mode: to, name: somebody });
                 (machine.downgrade(to), model.admit_others(chunk, true))
             }
             Step::DowngradeUpgradable => {
                 model.give_up(Upgradable, somebody);
-                model.inside.push(Inside { kind: Read, name: somebody });
+                model.inside.push(Inside { mode: Read, name: somebody });
                 (machine.downgrade_upgradable(), model.admit_others(chunk, false))
             }
             Step::Leave(i) => {
-                let (kind, n) = call_site(model, i);
+                let (mode, n) = call_site(model, i);
                 model.leave(i);
-                (machine.leave(kind, n), model.admit_others(chunk, false))
+                (machine.leave(mode, n), model.admit_others(chunk, false))
             }
             Step::ProveAlive(i) => {
                 model.line[i].robbed = false;
@@ -442,7 +442,7 @@ impl Pair {
                 (Vec::new(), Vec::new())
             }
             Step::Mark => (machine.go_on(), model.go_on(chunk)),
-            Step::Steal(i, victim, name) => steal(machine, model, i, Inside { kind: victim, name }, before),
+            Step::Steal(i, victim, name) => steal(machine, model, i, Inside { mode: victim, name }, before),
         };
         assert_eq!(granted, expected, "{step:?} of {before:?}");
         next.compare(step, before);
@@ -467,37 +467,37 @@ impl Pair {
         assert!(model.shares() <= model.max && !(writer && model.shares() > 0));
 
         let apart = model.readers_apart();
-        let line = model.line.iter().filter(|waiting| !(apart && waiting.kind == Read));
+        let line = model.line.iter().filter(|waiting| !(apart && waiting.mode == Read));
         assert!(
             machine
                 .queue
                 .iter()
-                .map(|queued| (queued.kind, queued.robbed))
-                .eq(line.map(|waiting| (waiting.kind, waiting.robbed))),
+                .map(|queued| (queued.mode, queued.robbed))
+                .eq(line.map(|waiting| (waiting.mode, waiting.robbed))),
             "{step:?} of {before:?}"
         );
         if model.promised > 0 {
-            let members = model.line.iter().filter(|waiting| waiting.kind == Read).map(|waiting| waiting.in_batch);
-            let window = machine.readers.iter().map(|ticket| *ticket != state.counts.ticket);
+            let members = model.line.iter().filter(|waiting| waiting.mode == Read).map(|waiting| waiting.in_batch);
+            let window = machine.readers.iter().map(|batch_id| *batch_id != state.counts.batch_id);
             assert!(members.eq(window), "{step:?} of {before:?}");
         }
         check(machine);
     }
 
-    /// What the future depends on: of the tickets, only whether they are the current one.
+    /// What the future depends on: of the batch numbers, only whether they are the current one.
     fn key(&self) -> impl Eq + core::hash::Hash + use<> {
         let Self { machine, model } = self;
         let mut model = model.clone();
-        model.inside.sort_by_key(|inside| (inside.kind as u8, inside.name));
+        model.inside.sort_by_key(|inside| (inside.mode as u8, inside.name));
         if model.policy != WriterPreferring {
             // Nobody asks.
             model.line.iter_mut().for_each(|waiting| waiting.robbed = false);
         }
         if model.readers_apart() {
-            model.line.sort_by_key(|waiting| waiting.kind == Read);
+            model.line.sort_by_key(|waiting| waiting.mode == Read);
         }
-        let Counts { window, ticket, .. } = machine.state.counts;
-        let stale: Vec<_> = machine.readers.iter().map(|own| *own != ticket).collect();
+        let Counts { window, batch_id, .. } = machine.state.counts;
+        let stale: Vec<_> = machine.readers.iter().map(|own| *own != batch_id).collect();
         (model, stale, window, machine.on_the_way)
     }
 
@@ -507,13 +507,13 @@ impl Pair {
             let model = &self.model;
             let upgrades = model.count(Upgrade) > 0;
             let share =
-                model.inside.iter().find(|inside| inside.name != but && !(upgrades && inside.kind == Upgradable));
+                model.inside.iter().find(|inside| inside.name != but && !(upgrades && inside.mode == Upgradable));
             let step = match (model.owner, share) {
                 _ if self.machine.on_the_way => Step::Mark,
                 (Owner::Granted(_, name) | Owner::Claimed(name), _) if name == Name::Somebody => {
                     Step::Release(Write, name)
                 }
-                (Owner::Nobody, Some(share)) if share.name == Name::Somebody => Step::Release(share.kind, share.name),
+                (Owner::Nobody, Some(share)) if share.name == Name::Somebody => Step::Release(share.mode, share.name),
                 _ => return,
             };
             self.take(step);
@@ -522,25 +522,25 @@ impl Pair {
 }
 
 /// What the `i`th of the line waits for, and its place in its queue.
-fn call_site(model: &Model, i: usize) -> (Kind, usize) {
-    let kind = model.line[i].kind;
-    let same_queue = |waiting: &&Waiting| !model.readers_apart() || (waiting.kind == Read) == (kind == Read);
-    (kind, model.line[..i].iter().filter(same_queue).count())
+fn call_site(model: &Model, i: usize) -> (Mode, usize) {
+    let mode = model.line[i].mode;
+    let same_queue = |waiting: &&Waiting| !model.readers_apart() || (waiting.mode == Read) == (mode == Read);
+    (mode, model.line[..i].iter().filter(same_queue).count())
 }
 
 /// A theft; returns whom both sides have granted besides.
-fn steal(machine: &mut Machine, model: &mut Model, i: usize, victim: Inside, before: &Pair) -> (Vec<Kind>, Vec<Kind>) {
-    let Waiting { kind: thief, name, .. } = model.line[i];
+fn steal(machine: &mut Machine, model: &mut Model, i: usize, victim: Inside, before: &Pair) -> (Vec<Mode>, Vec<Mode>) {
+    let Waiting { mode: thief, name, .. } = model.line[i];
     let chunk = machine.chunk;
-    let rule = model.expected_theft(thief, victim.kind);
-    let (theft, granted) = machine.steal(thief, call_site(model, i).1, victim.kind);
+    let rule = model.expected_theft(thief, victim.mode);
+    let (theft, granted) = machine.steal(thief, call_site(model, i).1, victim.mode);
     assert_eq!(theft, rule, "{thief:?} steals from {victim:?}: {before:?}");
-    let step_back = |model: &mut Model| match victim.kind {
-        Read | Upgradable => model.give_up(victim.kind, victim.name),
+    let step_back = |model: &mut Model| match victim.mode {
+        Read | Upgradable => model.give_up(victim.mode, victim.name),
         Write => model.owner = Owner::Nobody,
         Upgrade => {
             model.owner = Owner::Nobody;
-            model.inside.push(Inside { kind: Upgradable, name: Name::Somebody });
+            model.inside.push(Inside { mode: Upgradable, name: Name::Somebody });
         }
     };
     let expected = match theft {
@@ -548,10 +548,10 @@ fn steal(machine: &mut Machine, model: &mut Model, i: usize, victim: Inside, bef
         Theft::Trade => {
             model.line[i].name = victim.name;
             model.line[i].robbed = !(thief == Read && model.readers_apart());
-            match victim.kind {
+            match victim.mode {
                 Read | Upgradable => {
-                    model.give_up(victim.kind, victim.name);
-                    model.inside.push(Inside { kind: victim.kind, name });
+                    model.give_up(victim.mode, victim.name);
+                    model.inside.push(Inside { mode: victim.mode, name });
                 }
                 Write | Upgrade => model.owner = Owner::Claimed(name),
             }
@@ -559,10 +559,10 @@ fn steal(machine: &mut Machine, model: &mut Model, i: usize, victim: Inside, bef
         }
         Theft::TakeOver => {
             step_back(model);
-            model.inside.push(Inside { kind: thief, name });
+            model.inside.push(Inside { mode: thief, name });
             model.leave(i);
-            model.queue(victim.kind, victim.name, true);
-            if !victim.kind.is_shared() && model.readers_apart() {
+            model.queue(victim.mode, victim.name, true);
+            if !victim.mode.is_shared() && model.readers_apart() {
                 // R7: the writer's turn is over, though it has not been used.
                 model.promise();
                 model.admit_chunk(chunk, true)
@@ -572,7 +572,7 @@ fn steal(machine: &mut Machine, model: &mut Model, i: usize, victim: Inside, bef
         }
         Theft::GiveBack => {
             step_back(model);
-            model.queue(victim.kind, victim.name, true);
+            model.queue(victim.mode, victim.name, true);
             model.admit_others(chunk, false)
         }
     };
@@ -644,8 +644,8 @@ fn every_sequence_agrees_with_more_people() {
 fn every_sequence_agrees_while_the_ticket_wraps() {
     for policy in POLICIES {
         let tickets = [u32::MAX, u32::MAX - 1, u32::MAX - 2];
-        for &ticket in if cfg!(miri) { &tickets[..1] } else { &tickets } {
-            explore(Pair::new(policy, 2, 1).with_ticket(ticket), if cfg!(miri) { 2 } else { 5 }, |_| ());
+        for &batch_id in if cfg!(miri) { &tickets[..1] } else { &tickets } {
+            explore(Pair::new(policy, 2, 1).with_ticket(batch_id), if cfg!(miri) { 2 } else { 5 }, |_| ());
         }
     }
 }
@@ -694,7 +694,7 @@ fn p5_the_bound_holds_in_every_state() {
             }
             let mut next = pair.clone();
             next.take(step);
-            let room = pair.machine.state.terms.max_readers() - u32::from(!matches!(step, Step::Release(..)));
+            let room = pair.machine.state.config.max_readers() - u32::from(!matches!(step, Step::Release(..)));
             let state = next.machine.state;
             assert_eq!(state.counts.waiting_readers, readers.saturating_sub(room), "{step:?} of {pair:?}");
             assert!(!(readers > 0 && room > 0 && state.writer), "{step:?} of {pair:?}");

@@ -5,7 +5,7 @@ use super::*;
 use std::vec;
 
 /// What the victim has, inside or owner; what waits then.
-fn scene(policy: RwLockPolicy, victim: Kind, waits: &[Kind]) -> Machine {
+fn scene(policy: RwLockPolicy, victim: Mode, waits: &[Mode]) -> Machine {
     let mut machine = match victim {
         Read => with_readers(policy, 1, 9),
         Upgradable => {
@@ -80,7 +80,7 @@ fn r5_a_share_robbed_by_a_writer_is_given_back() {
             machine.claim();
             assert_eq!(machine.release(Write), [victim]);
 
-            // Others are inside: it waits on.
+            // MoreWait are inside: it waits on.
             let mut machine = scene(policy, victim, &[]);
             assert!(machine.arrive(Read));
             queue(&mut machine, [Write]);
@@ -186,7 +186,7 @@ fn r8_a_reader_whose_share_is_reserved_need_not_steal() {
         assert_eq!(members, [reserved; 3]);
         assert!(!has(3), "it came behind the batch");
         machine.go_on_to_the_end();
-        assert!(machine.readers.iter().all(|ticket| !machine.state.has_share_reserved(*ticket)));
+        assert!(machine.readers.iter().all(|batch_id| !machine.state.has_share_reserved(*batch_id)));
     }
 }
 
@@ -245,7 +245,7 @@ fn gets_on(pair: &Pair, thief: usize, victim: &[usize], upgrades: bool) -> bool 
             let before = pair.model.line.len();
             for grant in pair.grants().into_iter().filter(victim) {
                 let at = pair.model.line.iter().position(|waiting| waiting.name == Name::Thief);
-                pair.take(Step::Steal(at.expect("it waits"), grant.kind, grant.name));
+                pair.take(Step::Steal(at.expect("it waits"), grant.mode, grant.name));
                 if owns(&pair) {
                     return true;
                 }
@@ -287,10 +287,10 @@ fn every_rescue(policy: RwLockPolicy, mut f: impl FnMut(&Pair, usize, &[usize]))
 }
 
 /// Those that wait for themselves whatever is done, as a task that keeps a guard. `upgrades`: the upgradable reader does.
-fn is_hopeless(pair: &Pair, thief: Kind, victims: &[Kind], upgrades: bool) -> bool {
+fn is_hopeless(pair: &Pair, thief: Mode, victims: &[Mode], upgrades: bool) -> bool {
     // The share of the upgrade is in use.
-    let waits = pair.model.line.iter().any(|waiting| waiting.kind == Upgrade);
-    let max = pair.machine.state.terms.max_readers();
+    let waits = pair.model.line.iter().any(|waiting| waiting.mode == Upgrade);
+    let max = pair.machine.state.config.max_readers();
     let in_use =
         (victims.contains(&Upgrade) && (thief != Read || max == 1)) || (victims.contains(&Upgradable) && waits);
     // R5: the thief takes nothing, and the other upgradable reader waits for the read.
@@ -302,11 +302,11 @@ fn is_hopeless(pair: &Pair, thief: Kind, victims: &[Kind], upgrades: bool) -> bo
 fn everyone_gets_on(policy: RwLockPolicy) {
     let mut rescues = 0;
     every_rescue(policy, |pair, thief, grants| {
-        let kind = pair.model.line[thief].kind;
-        let kinds: Vec<_> = grants.iter().map(|i| pair.grants()[*i].kind).collect();
+        let mode = pair.model.line[thief].mode;
+        let kinds: Vec<_> = grants.iter().map(|i| pair.grants()[*i].mode).collect();
         for upgrades in [false, !kinds.contains(&Upgradable)] {
-            if !is_hopeless(pair, kind, &kinds, upgrades) {
-                assert!(gets_on(pair, thief, grants, upgrades), "{kind:?} {kinds:?} is stuck, {upgrades}: {pair:?}");
+            if !is_hopeless(pair, mode, &kinds, upgrades) {
+                assert!(gets_on(pair, thief, grants, upgrades), "{mode:?} {kinds:?} is stuck, {upgrades}: {pair:?}");
                 rescues += 1;
             }
         }

@@ -17,16 +17,16 @@ pub trait Release {
 /// An owned lock's `Arc` is dropped after the release, and the wakes, have returned.
 #[derive(Debug)]
 #[allow(unnameable_types, unreachable_pub, reason = "in the signature of a sealed trait")]
-pub struct Permit<H: Release> {
+pub struct Held<H: Release> {
     held: H,
     /// The call that made its holder one.
     call_site: CallSite,
 }
 
-impl<H: Release> Permit<H> {
+impl<H: Release> Held<H> {
     /// # Safety
     ///
-    /// The caller holds what `held` says, and has no other permit for it.
+    /// The caller holds what `held` says, and has no other `Held` for it.
     #[inline(always)]
     pub(crate) unsafe fn new(held: H, call_site: CallSite) -> Self {
         Self { held, call_site }
@@ -47,7 +47,7 @@ impl<H: Release> Permit<H> {
     }
 }
 
-impl<H: Release> Drop for Permit<H> {
+impl<H: Release> Drop for Held<H> {
     #[inline(always)]
     fn drop(&mut self) {
         self.held.release(self.call_site);
