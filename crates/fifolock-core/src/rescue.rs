@@ -72,6 +72,15 @@ pub trait Rescuing: Algorithm {
         spare: &mut Option<Waker>,
         wakers: &mut Self::Wakers,
     ) -> Step;
+    /// Whether this poll has stored a new waker. The clones of a waker may differ from the waker, so a poll of several sections
+    /// stores one no more than once.
+    #[inline(always)]
+    fn has_new_waker(_: Pin<&Self::Scan>) -> bool {
+        false
+    }
+    /// The poll has stored a new waker. An algorithm whose poll may need a clone after that must remember this.
+    #[inline(always)]
+    fn set_new_waker(_: Pin<&Self::Scan>) {}
     /// Whether the scan must go on in another section.
     fn is_cut(scan: Pin<&Self::Scan>) -> bool;
     /// Ends a scan that was to go on.

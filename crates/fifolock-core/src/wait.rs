@@ -126,13 +126,13 @@ fn poll_slow<A: Rescuing, const RESCUE: bool>(
         polled_after_ready();
     }
     let scan = pin!(A::Scan::default());
-    let mut old = None;
     // Clones are foreign code, so they are made between sections, if a section can't do without. The lock may be free again
     // after a clone.
     // A waiter that is queued stays where it is, and its future's drop unlinks it. A cursor ends with this call.
     let mut refusal = Refusal::Panics;
     loop {
         let mut wakers = A::Wakers::default();
+        let mut old = None;
         let step = lock.section(refusal, |section| {
             let mut polled = Polled { waiter, waker, spare: &mut spare, old: &mut old, scan: scan.as_ref() };
             poll_in::<A, RESCUE>(section, &mut polled, &mut wakers)
@@ -201,11 +201,11 @@ fn poll_in<A: Rescuing, const RESCUE: bool>(
             return Step::Full;
         }
     } else {
-        // Once a poll: the clones of a waker may differ from the waker.
-        if polled.old.is_none() && !waiter.will_wake(polled.waker) {
+        if !waiter.will_wake(polled.waker) && !A::has_new_waker(polled.scan) {
             let Some(waker) = polled.spare.take() else { return Step::NeedsWaker };
             // SAFETY: I2, I3: in a section, by the polled future; queued and not granted, so it waits.
             *polled.old = Some(unsafe { replace_waker(waiter, waker) });
+            A::set_new_waker(polled.scan);
         }
         if RESCUE && waiter.is_robbed() {
             // SAFETY: I2: in a section, by its poll; queued and not granted, so it waits.

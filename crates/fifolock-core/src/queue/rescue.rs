@@ -56,6 +56,8 @@ pub struct Scan {
     seen: Cell<Option<Seen>>,
     /// Whether it goes on in another section: the cursor is linked.
     is_cut: Cell<bool>,
+    /// Whether the poll has stored a new waker.
+    pub(crate) has_new_waker: Cell<bool>,
     /// The place in the set at which it goes on.
     // I7: written before it is linked.
     cursor: UnsafeCell<MaybeUninit<Waiter>>,
@@ -68,6 +70,7 @@ impl Default for Scan {
         Self {
             seen: Cell::new(None),
             is_cut: Cell::new(false),
+            has_new_waker: Cell::new(false),
             cursor: UnsafeCell::new(MaybeUninit::uninit()),
             _pinned: PhantomPinned,
         }

@@ -55,6 +55,16 @@ impl<R: RawLock, S: Side> Rescuing for OnSide<'_, R, S> {
     }
 
     #[inline(always)]
+    fn has_new_waker(scan: Pin<&Scan>) -> bool {
+        scan.has_new_waker.get()
+    }
+
+    #[inline(always)]
+    fn set_new_waker(scan: Pin<&Scan>) {
+        scan.get_ref().has_new_waker.set(true);
+    }
+
+    #[inline(always)]
     fn is_cut(scan: Pin<&Scan>) -> bool {
         scan.is_cut()
     }
