@@ -16,7 +16,7 @@ use crate::context::{Context, Failure, OrElse as _, Outcome, Result};
 /// Names a folder with a `bin` in which there are a cargo, a rustc and QEMU; the same as for `cargo xtask nostd`.
 const TOOLCHAIN_VAR: &str = "FIFOLOCK_EMBEDDED_TOOLCHAIN";
 
-/// How long a scenario may take, in seconds; each needs less than two.
+/// How long a program may take, in seconds; each needs less than two.
 const RUN_SECONDS: &str = "60";
 
 /// A microcontroller, as QEMU emulates it.
@@ -27,7 +27,7 @@ struct Board {
     machine: &'static str,
     /// In steps, where programs need features that exclude each other.
     builds: &'static [&'static [&'static str]],
-    scenarios: &'static [&'static str],
+    programs: &'static [&'static str],
 }
 
 const ARM: Board = Board {
@@ -36,7 +36,7 @@ const ARM: Board = Board {
     qemu: "qemu-system-arm",
     machine: "",
     builds: &[&["--features", "interrupt-executor"]],
-    scenarios: &["bus", "priorities", "isr", "config"],
+    programs: &["bus", "priorities", "isr", "config"],
 };
 
 const RISCV_QEMU: &str = "qemu-system-riscv32";
@@ -62,13 +62,13 @@ const NO_CAS: &str = "thumbv6m-none-eabi";
 /// One image that was run.
 struct Row<'a> {
     board: &'a Board,
-    scenario: String,
+    program: String,
     verdict: core::result::Result<String, String>,
 }
 
 pub(crate) fn run(cx: &Context, args: &[String]) -> Result<Outcome> {
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        [] => scenarios(&Firmware::new(cx, &BOARDS.iter().map(|board| board.target).collect::<Vec<_>>())?),
+        [] => programs(&Firmware::new(cx, &BOARDS.iter().map(|board| board.target).collect::<Vec<_>>())?),
         ["--sizes"] => sizes::run(cx),
         _ => Err(Failure::new(
             &format!("the command takes `--sizes` or nothing, but was given `{}`", args.join(" ")),
@@ -77,20 +77,20 @@ pub(crate) fn run(cx: &Context, args: &[String]) -> Result<Outcome> {
     }
 }
 
-/// Runs every scenario on every board, also after one has failed.
-fn scenarios(firmware: &Firmware) -> Result<Outcome> {
+/// Runs every program on every board, also after one has failed.
+fn programs(firmware: &Firmware) -> Result<Outcome> {
     let mut rows = Vec::new();
     for board in BOARDS {
         if board.target == NO_CAS {
             // First, since the same image without these features takes its place.
-            firmware.build(board, "checked", &["-p", "scenarios", "--features", "all-of-fifolock", "--bin", "bus"])?;
-            rows.push(Row { board, scenario: "bus, all features".into(), verdict: scenario(firmware, board, "bus")? });
+            firmware.build(board, "checked", &["-p", "programs", "--features", "all-of-fifolock", "--bin", "bus"])?;
+            rows.push(Row { board, program: "bus, all features".into(), verdict: program(firmware, board, "bus")? });
         }
         for args in board.builds {
-            firmware.build(board, "checked", &[&["-p", "scenarios"], *args].concat())?;
+            firmware.build(board, "checked", &[&["-p", "programs"], *args].concat())?;
         }
-        for name in board.scenarios {
-            rows.push(Row { board, scenario: (*name).into(), verdict: scenario(firmware, board, name)? });
+        for name in board.programs {
+            rows.push(Row { board, program: (*name).into(), verdict: program(firmware, board, name)? });
         }
     }
     println!("\n{}", table(&rows));
@@ -99,13 +99,13 @@ fn scenarios(firmware: &Firmware) -> Result<Outcome> {
         return Ok(Outcome::Passed);
     }
     Err(Failure::new(
-        &format!("{failed} of {} scenarios failed", rows.len()),
+        &format!("{failed} of {} programs failed", rows.len()),
         "what each printed stands above; firmware/README.md says how to run one alone",
     ))
 }
 
 /// Runs one. `Ok(Ok(_))` is what it said of the stack; `Ok(Err(_))` how it failed.
-fn scenario(firmware: &Firmware, board: &Board, name: &str) -> Result<core::result::Result<String, String>> {
+fn program(firmware: &Firmware, board: &Board, name: &str) -> Result<core::result::Result<String, String>> {
     println!("\n{name} on {} ({}):", board.core, board.target);
     let run = firmware.run(board, "checked", name)?;
     for line in run.output.lines() {
@@ -114,7 +114,7 @@ fn scenario(firmware: &Firmware, board: &Board, name: &str) -> Result<core::resu
     Ok(verdict(&run))
 }
 
-/// A scenario passes if it says so: an image that never got to its first assertion must not look like a success.
+/// A program passes if it says so: an image that never got to its first assertion must not look like a success.
 fn verdict(run: &Run) -> core::result::Result<String, String> {
     let meaning = match run.status {
         Some(0) if run.output.lines().any(|line| line.starts_with("passed on ")) => {
@@ -135,14 +135,14 @@ fn verdict(run: &Run) -> core::result::Result<String, String> {
 
 fn table(rows: &[Row<'_>]) -> String {
     let mut text =
-        format!("{:<29}{:<12}{:<12}{:<19}{:<7}stack, or why", "target", "core", "machine", "scenario", "result");
-    for Row { board, scenario, verdict } in rows {
+        format!("{:<29}{:<12}{:<12}{:<19}{:<7}stack, or why", "target", "core", "machine", "program", "result");
+    for Row { board, program, verdict } in rows {
         let (result, detail) = match verdict {
             Ok(stack) => ("pass", stack),
             Err(why) => ("FAIL", why),
         };
         let Board { target, core, machine, .. } = board;
-        let _ = write!(text, "\n{target:<29}{core:<12}{machine:<12}{scenario:<19}{result:<7}{detail}");
+        let _ = write!(text, "\n{target:<29}{core:<12}{machine:<12}{program:<19}{result:<7}{detail}");
     }
     text
 }
@@ -294,8 +294,8 @@ mod tests {
     #[test]
     fn the_table_names_what_failed() {
         let rows = [
-            Row { board: &BOARDS[0], scenario: "bus".into(), verdict: Ok("8 of 64 bytes".into()) },
-            Row { board: &BOARDS[3], scenario: "isr".into(), verdict: Err("it panicked".into()) },
+            Row { board: &BOARDS[0], program: "bus".into(), verdict: Ok("8 of 64 bytes".into()) },
+            Row { board: &BOARDS[3], program: "isr".into(), verdict: Err("it panicked".into()) },
         ];
         let text = table(&rows);
         let lines: Vec<&str> = text.lines().collect();

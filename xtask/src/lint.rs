@@ -174,7 +174,7 @@ pub(crate) fn clippy(cx: &Context, _args: &[String]) -> Result<Outcome> {
     let target = embassy_std_target_dir(cx);
     cmd!(sh, "cargo clippy --manifest-path {EMBASSY_STD} --all-targets --target-dir {target} -- -D warnings")
         .run()
-        .or_tell("fix what clippy reports in conformance-embassy-std")?;
+        .or_tell("fix what clippy reports in crates/conformance-embassy-std")?;
     let (public_api, target) = (api::MANIFEST, api::target_dir(cx));
     cmd!(sh, "cargo clippy --manifest-path {public_api} --target-dir {target} -- -D warnings")
         .run()

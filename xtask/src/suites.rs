@@ -17,7 +17,7 @@ pub(crate) const LOOM_FLAGS: &str = "--cfg fifolock_loom -D warnings";
 pub(crate) const LOOM_FEATURES: &str = "_loom,spin,std";
 
 /// The locks on embassy's executor for hosts.
-pub(crate) const EMBASSY_STD: &str = "conformance-embassy-std/Cargo.toml";
+pub(crate) const EMBASSY_STD: &str = "crates/conformance-embassy-std/Cargo.toml";
 
 /// Miri's scheduler and weak memory are random; each seed is another run.
 const MIRI_SEEDS: u32 = 4;

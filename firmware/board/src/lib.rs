@@ -1,6 +1,6 @@
 //! What the images need of the boards that QEMU emulates: time, a spare interrupt, the stack's extent, and an end.
 //!
-//! The same names for Cortex-M and RISC-V, so that a scenario is written once.
+//! The same names for Cortex-M and RISC-V, so that a program is written once.
 
 #![no_std]
 

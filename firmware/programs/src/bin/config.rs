@@ -6,7 +6,7 @@
 use embassy_executor::Spawner;
 use embassy_time::{Duration, Instant, Timer};
 use fifolock::embassy::RwLock;
-use scenarios::{Counter, Raw, passed, until};
+use programs::{Counter, Raw, passed, until};
 use semihosting::println;
 
 struct Config {

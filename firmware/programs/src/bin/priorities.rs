@@ -17,7 +17,7 @@ use embassy_executor::InterruptExecutor;
 use embassy_executor::{SendSpawner, Spawner};
 use embassy_sync::signal::Signal;
 use embassy_time::Timer;
-use scenarios::{Bus, Counter, Order, Raw, Tally, passed, until};
+use programs::{Bus, Counter, Order, Raw, Tally, passed, until};
 use semihosting::println;
 
 static HIGH: InterruptExecutor = InterruptExecutor::new();

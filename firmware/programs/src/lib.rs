@@ -1,4 +1,4 @@
-//! What the scenarios share: a lock as they see it, and ways to watch it.
+//! What the programs share: a lock as they see it, and ways to watch it.
 
 #![no_std]
 
@@ -136,7 +136,7 @@ impl Tally {
     }
 }
 
-/// Waits until it is so. The executor polls those that are ready together in no set order, so a scenario whose order
+/// Waits until it is so. The executor polls those that are ready together in no set order, so a program whose order
 /// matters waits for each step before it starts the next.
 pub async fn until(what: &str, is_so: impl Fn() -> bool) {
     for _ in 0..1_000 {

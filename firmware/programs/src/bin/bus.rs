@@ -6,7 +6,7 @@
 
 use embassy_executor::Spawner;
 use embassy_time::{Duration, Instant, Timer};
-use scenarios::{Bus, Counter, Order, Raw, Tally, passed, until};
+use programs::{Bus, Counter, Order, Raw, Tally, passed, until};
 use semihosting::println;
 
 const CLIENTS: [char; 3] = ['a', 'b', 'c'];

@@ -12,7 +12,7 @@ use critical_section::with;
 use embassy_executor::Spawner;
 use embassy_time::Timer;
 use fifolock::embassy::{Mutex, MutexGuard};
-use scenarios::{Counter, Order, Raw, Tally, passed, until};
+use programs::{Counter, Order, Raw, Tally, passed, until};
 use semihosting::println;
 
 static SHARED: Mutex<Raw, Order> = Mutex::new(Order::new());
