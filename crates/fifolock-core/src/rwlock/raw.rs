@@ -18,6 +18,7 @@ use crate::sync_shim::{UnsafeCell, const_fn};
 use crate::wake::Wakers;
 use core::fmt;
 use core::pin::Pin;
+use core::task::Waker;
 
 /// Word, queues and counts; see [the module](super) for how they work together.
 pub struct RawRwLock<R> {
@@ -87,6 +88,25 @@ impl Section<'_> {
         if self.state.counts().reserved == 0 || self.state.widen_batch() {
             self.admit_batch(wakers);
         }
+    }
+
+    /// The same where one waiter at most may enter: its waker, if there is one. `None`: nothing has changed.
+    #[inline(always)]
+    fn admit_one(&mut self) -> Option<Option<Waker>> {
+        let granted = match self.state.admit_one(self.queue.first_mode(), || self.queue.is_first_robbed())? {
+            Admit::Nobody => None,
+            Admit::Reader => self.readers.grant_first(self.state.next_grant()).map(|(reader, waker, _)| {
+                // SAFETY: I1: granted in this section, so alive, and in no queue.
+                unsafe { self.granted_readers.insert(reader) };
+                waker
+            }),
+            Admit::First(mode) => self.queue.grant_first(self.state.next_grant()).map(|(writer, waker, _)| {
+                self.state.granted = writer.as_ptr();
+                self.holders.granted(mode);
+                waker
+            }),
+        };
+        Some(granted)
     }
 
     /// Grants as many as one section may.
@@ -242,16 +262,24 @@ impl<R: RawLock> RawRwLock<R> {
     fn release_slow(&self, what: GivesUp, who: Leaving) {
         let mut wakers = Wakers::default();
         let granted = &mut wakers;
-        self.section(Refusal::Panics, move |section| {
+        let one = self.section(Refusal::Panics, move |section| {
             section.holders.gave_up(who);
             match what {
                 GivesUp::All(mode) => section.state.release(mode),
                 GivesUp::WriteFor(mode) => section.state.downgrade(mode),
                 GivesUp::UpgradableForRead => section.state.downgrade_upgradable(),
             }
-            section.admit(granted);
+            let one = section.admit_one();
+            if one.is_none() {
+                section.admit(granted);
+            }
+            one
         });
-        self.wake_all(&mut wakers);
+        match one {
+            Some(None) => {}
+            Some(Some(waker)) => waker.wake(),
+            None => self.wake_all(&mut wakers),
+        }
     }
 
     /// The writer, by a call at `call_site`, becomes a reader. Only for the writer.

@@ -428,10 +428,7 @@ impl<C: BorrowMut<Counts>> RwState<C> {
             if self.writer {
                 return Admit::Nobody;
             }
-            let turn_of_readers = self.after_writer
-                && (self.config.policy() == RwLockPolicy::PhaseFair
-                    || first.is_some() && is_robbed() && self.queues_readers_apart());
-            if !(turn_of_readers && self.open_batch()) {
+            if !(self.is_turn_of_readers(first, is_robbed) && self.open_batch()) {
                 if let Some(mode) = first
                     && self.take_if_fits(mode)
                 {
@@ -446,6 +443,49 @@ impl<C: BorrowMut<Counts>> RwState<C> {
         self.counts_mut().reserved -= 1;
         self.counts_mut().window -= 1;
         Admit::Reader
+    }
+
+    /// Whether waiting readers come before the first of `queue`.
+    #[inline(always)]
+    fn is_turn_of_readers(&self, first: Option<Mode>, is_robbed: impl FnOnce() -> bool) -> bool {
+        self.after_writer
+            && (self.config.policy() == RwLockPolicy::PhaseFair
+                || first.is_some() && is_robbed() && self.queues_readers_apart())
+    }
+
+    /// What [`admit`](Self::admit) comes to, called until nobody is left to admit, where this is one waiter at most: how most
+    /// releases end. `None`: only `admit` can tell, and nothing has changed.
+    ///
+    /// | inside | wait | admitted |
+    /// |---|---|---|
+    /// | nobody | a writer first, and the readers have no turn | the writer |
+    /// | nobody | one reader | the reader |
+    /// | readers | a writer first, and the readers have no turn | nobody |
+    /// | readers or nobody | nobody | nobody |
+    #[inline(always)]
+    pub(crate) fn admit_one(&mut self, first: Option<Mode>, is_robbed: impl FnOnce() -> bool) -> Option<Admit> {
+        let readers = self.counts().waiting_readers;
+        if self.writer || self.counts().reserved > 0 {
+            return None;
+        }
+        match first {
+            Some(Mode::Write) if readers == 0 || !self.is_turn_of_readers(first, is_robbed) => {
+                if self.readers > 0 {
+                    return Some(Admit::Nobody);
+                }
+                self.writer = true;
+                self.counts_mut().waiting_writers -= 1;
+                Some(Admit::First(Mode::Write))
+            }
+            None if readers == 0 => Some(Admit::Nobody),
+            None if readers == 1 && self.readers == 0 => {
+                self.readers = 1;
+                (self.counts_mut().waiting_readers, self.counts_mut().window) = (0, 0);
+                self.counts_mut().batch_id = self.counts().batch_id.wrapping_add(1);
+                Some(Admit::Reader)
+            }
+            _ => None,
+        }
     }
 
     /// Takes up to so many shares besides the one that [`admit`](Self::admit) has just taken for a reader of the batch.

@@ -114,7 +114,26 @@ impl Machine {
     /// A section in which somebody gives something up. Returns whom it has granted.
     fn section(&mut self, transition: impl FnOnce(&mut RwState)) -> Vec<Mode> {
         transition(&mut self.state);
-        self.admit()
+        let before_admit = self.state;
+        let mut state = self.state;
+        let one = state.admit_one(self.first(), || self.is_first_robbed());
+        let granted = self.admit();
+        if let Some(one) = one {
+            let admitted = match one {
+                Admit::Nobody => Vec::new(),
+                Admit::Reader => Vec::from([Read]),
+                Admit::First(mode) => Vec::from([mode]),
+            };
+            assert_eq!(granted, admitted, "`admit_one` is `admit` until nobody is left");
+            if state.writer {
+                state.granted = WAITER;
+            }
+            let state = RwState::decode(state.encode(), state.counts, state.config);
+            assert_eq!(self.state, state, "`admit_one` counts as `admit` does");
+        } else {
+            assert_eq!(state, before_admit, "nothing has changed");
+        }
+        granted
     }
 
     /// Whoever is on the way admits the rest of a batch; others only add to it.
