@@ -7,14 +7,14 @@ use crate::context::{Context, Failure, OrElse as _, Outcome, Result};
 /// The version that `.ci/run` and the workflow install.
 const VERSION: &str = "0.20.2";
 
-/// Checks that need no more than the lock file.
-const OFFLINE: &[&str] = &["bans", "licenses", "sources"];
+/// Checks that need no more than the packages of the lock file, those for other targets included.
+const CHECKS: &[&str] = &["bans", "licenses", "sources"];
 
 pub(crate) fn run(cx: &Context, args: &[String]) -> Result<Outcome> {
     let sh = &cx.sh;
-    let (checks, offline): (&[&str], Option<&str>) = match args {
-        [] => (OFFLINE, Some("--offline")),
-        [what] if what == "advisories" => (&["advisories"], None),
+    let checks: &[&str] = match args {
+        [] => CHECKS,
+        [what] if what == "advisories" => &["advisories"],
         _ => return Err(Failure::new("it takes `advisories`, or nothing", "run `cargo xtask deny`")),
     };
     if cmd!(sh, "cargo deny --version").quiet().ignore_stdout().ignore_stderr().run().is_err() {
@@ -23,7 +23,7 @@ pub(crate) fn run(cx: &Context, args: &[String]) -> Result<Outcome> {
             &format!("run `cargo install --locked cargo-deny --version {VERSION}`"),
         );
     }
-    cmd!(sh, "cargo deny --locked {offline...} check {checks...}")
+    cmd!(sh, "cargo deny --locked check {checks...}")
         .run()
         .or_tell("do without the dependency that is named, or argue for it in deny.toml")?;
     Ok(Outcome::Passed)
