@@ -3,7 +3,7 @@
 use crate::call_site::CallSite;
 use crate::error::TryLockError;
 use crate::platform::Platform;
-use crate::queue::{Membership, Waiter, polled_after_ready};
+use crate::queue::{OwnWaiter, Queued, Waiter, polled_after_ready};
 use crate::wait;
 use core::fmt;
 use core::future::Future;
@@ -22,7 +22,7 @@ pub trait Request: sealed::RequestImpl {}
 impl<R: sealed::RequestImpl> Request for R {}
 
 pub(crate) mod sealed {
-    use super::{CallSite, Pin, Platform, Waiter};
+    use super::{CallSite, OwnWaiter, Platform, Queued};
     use crate::error::LockKind;
     use crate::rescue::Rescuing;
     use crate::wait;
@@ -50,13 +50,13 @@ pub(crate) mod sealed {
         fn lock(&self) -> Self::Lock<'_>;
         /// The future is dropped, or gives up: its waiter leaves, and a grant that it has not claimed is passed on.
         #[inline(always)]
-        fn cancel(&self, waiter: Pin<&Waiter>) {
+        fn cancel(&self, waiter: OwnWaiter<'_>) {
             wait::cancel(self.lock(), waiter);
         }
         /// The operation ends without the lock: its waiter leaves, and a grant that it has not claimed is passed on. What it
         /// was made from is kept.
         #[inline(always)]
-        fn give_up(&self, waiter: Pin<&Waiter>) {
+        fn give_up(&self, waiter: OwnWaiter<'_>) {
             self.cancel(waiter);
         }
         /// Wraps what the caller keeps, in the name of the call at `call_site`.
@@ -79,9 +79,9 @@ pub(crate) mod sealed {
     #[allow(unnameable_types, reason = "sealed")]
     pub trait Ends: Rescuing {
         /// Claims the grant if there is one, else leaves. `true`: the caller owns it. `false`: it has what the operation was
-        /// made from, and whom the waiter blocked was granted and woken. Only of a queued waiter.
+        /// made from, and whom the waiter blocked was granted and woken.
         #[inline(always)]
-        fn claim_or_cancel(self, waiter: Pin<&Waiter>) -> bool {
+        fn claim_or_cancel(self, waiter: Queued<'_>) -> bool {
             wait::claim_or_cancel(self, waiter)
         }
     }
@@ -127,7 +127,7 @@ pin_project! {
 
     impl<R: Request> PinnedDrop for Acquire<R> {
         fn drop(this: Pin<&mut Self>) {
-            this.as_ref().cancel();
+            this.cancel();
         }
     }
 }
@@ -147,10 +147,10 @@ impl<R: Request> Acquire<R> {
     }
 
     #[inline(always)]
-    fn cancel(self: Pin<&Self>) {
-        let this = self.project_ref();
+    fn cancel(self: Pin<&mut Self>) {
+        let this = self.project();
         if let Some(request) = this.request {
-            request.cancel(this.waiter);
+            request.cancel(OwnWaiter::new(this.waiter));
         }
     }
 
@@ -176,25 +176,25 @@ impl<R: Request> Acquire<R> {
 
     /// The request and its waiter.
     #[inline(always)]
-    pub(crate) fn parts(self: Pin<&Self>) -> (&R, Pin<&Waiter>) {
-        let this = self.project_ref();
+    pub(crate) fn parts<'a>(self: Pin<&'a mut Self>) -> (&'a R, OwnWaiter<'a>) {
+        let this = self.project();
         match this.request {
-            Some(request) => (request, this.waiter),
+            Some(request) => (request, OwnWaiter::new(this.waiter)),
             None => polled_after_ready(),
         }
     }
 
     /// Whether it has been neither queued nor ended: it was never polled, or only while its task had to give way.
     #[inline(always)]
-    pub(crate) fn is_idle(self: Pin<&Self>) -> bool {
-        self.project_ref().waiter.membership() == Membership::Idle
+    pub(crate) fn is_idle(self: Pin<&mut Self>) -> bool {
+        OwnWaiter::new(self.project().waiter).is_idle()
     }
 
     /// As its poll, for a caller who has no need to give way.
     #[cfg(feature = "std")]
     #[inline(always)]
-    pub(crate) fn poll_now(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<R::Guard> {
-        let (request, waiter) = self.as_ref().parts();
+    pub(crate) fn poll_now(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<R::Guard> {
+        let (request, waiter) = self.as_mut().parts();
         ready!(wait::poll::<_, R::Platform>(request.lock(), waiter, cx));
         // SAFETY: `poll` said so.
         Poll::Ready(unsafe { self.guard() })
@@ -215,7 +215,7 @@ impl<R: Request> Acquire<R> {
 
     /// Ends the wait without the lock: what it was granted is passed on. It must not be polled afterwards.
     pub(crate) fn give_up(mut self: Pin<&mut Self>) -> R::Kept {
-        let (request, waiter) = self.as_ref().parts();
+        let (request, waiter) = self.as_mut().parts();
         request.give_up(waiter);
         waiter.set_done();
         // SAFETY: it has just given up.
@@ -227,9 +227,9 @@ impl<R: Request> Future for Acquire<R> {
     type Output = R::Guard;
 
     #[inline(always)]
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let (request, waiter) = self.as_ref().parts();
-        if waiter.membership() == Membership::Idle {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let (request, waiter) = self.as_mut().parts();
+        if waiter.is_idle() {
             ready!(R::Platform::poll_proceed(cx));
         }
         ready!(wait::poll::<_, R::Platform>(request.lock(), waiter, cx));

@@ -1,10 +1,9 @@
 //! What every way to acquire a lock consists of: the interface between the life of a waiter and the two locks.
 
 use crate::call_site::CallSite;
-use crate::queue::{Waiter, WaiterPtr};
-use crate::raw::{RawLock, Refusal, Word};
+use crate::queue::{Member, OwnWaiter, Queued};
+use crate::raw::{InSection, RawLock, Refusal, Word};
 use crate::state::QueueFull;
-use core::pin::Pin;
 use core::task::Waker;
 
 /// A way to acquire a lock: a mutex, or one side of a read-write lock.
@@ -31,29 +30,47 @@ pub trait Algorithm: Copy {
     fn fast_acquire(self) -> bool;
     /// Whether it can be acquired, by the look of the word; `true` where only a section can tell.
     fn may_enter(self) -> bool;
-    /// Claims a grant without a section, if that can be done.
-    fn fast_claim(self, waiter: Pin<&Waiter>) -> bool;
+    /// Claims a grant on the fast path, if that can be done.
+    fn fast_claim(self, waiter: Queued<'_>) -> bool;
     /// Gives up what was acquired by a call at `call_site`. Only for its owner.
     fn release(self, call_site: CallSite);
 
+    /// The proof that the section runs.
+    fn in_section<'s>(section: &Self::Section<'s>) -> InSection<'s>;
     /// Acquires, if the policy lets a newcomer in, who asks at `call_site`.
     fn try_acquire(section: &mut Self::Section<'_>, call_site: CallSite) -> bool;
     /// Whether a newcomer must queue.
     fn has_to_wait(section: &Self::Section<'_>) -> bool;
-    /// A newcomer enters, or a queued waiter claims, if that can be.
-    fn acquire_or_claim(section: &mut Self::Section<'_>, waiter: Pin<&Waiter>, queued: bool) -> bool;
+    /// A newcomer acquires, or a queued waiter claims, if that can be.
+    ///
+    /// # Safety
+    ///
+    /// I1: the waiter is that of an operation of this lock.
+    unsafe fn acquire_or_claim(section: &mut Self::Section<'_>, waiter: OwnWaiter<'_>) -> bool;
     /// Queues a newcomer that has to wait, or gives the waker back: there are too many.
     ///
     /// # Safety
     ///
     /// As [`WaitQueue::push`](crate::queue::WaitQueue::push).
-    unsafe fn enqueue(section: &mut Self::Section<'_>, waiter: Pin<&Waiter>, waker: Waker) -> Result<(), TooMany>;
+    unsafe fn enqueue<'s>(
+        section: &mut Self::Section<'s>,
+        waiter: OwnWaiter<'_>,
+        waker: Waker,
+    ) -> Result<Member<'s>, TooMany>;
     /// Whether a queued waiter was granted what it waits for.
-    fn is_granted(section: &Self::Section<'_>, waiter: Pin<&Waiter>) -> bool;
+    fn is_granted<'s>(section: &Self::Section<'s>, waiter: Member<'s>) -> bool;
     /// The grant becomes the property of the waiter's guard.
-    fn claim(section: &mut Self::Section<'_>, waiter: Pin<&Waiter>);
-    /// A waiter leaves ungranted: it is taken out, and whom it blocked is granted. Returns its waker.
-    fn remove(section: &mut Self::Section<'_>, waiter: Pin<&Waiter>, wakers: &mut Self::Wakers) -> Waker;
+    ///
+    /// # Safety
+    ///
+    /// I1: the waiter is granted and has not claimed.
+    unsafe fn claim<'s>(section: &mut Self::Section<'s>, waiter: Member<'s>);
+    /// A waiter leaves ungranted: the section takes it out, and grants the waiters that it blocked. Returns its waker.
+    ///
+    /// # Safety
+    ///
+    /// I1: the waiter waits. I3: it never waits again.
+    unsafe fn remove<'s>(section: &mut Self::Section<'s>, waiter: Member<'s>, wakers: &mut Self::Wakers) -> Waker;
 }
 
 /// The waker of a newcomer for whom there is no number left.
@@ -86,8 +103,8 @@ pub enum Step {
 /// The step, not the waiter's own mark, decides: it excludes a section that takes the grant away. `false` means that a
 /// section runs, or that only a section can tell.
 #[inline(always)]
-pub(crate) fn fast_claim<R: RawLock>(raw: &R, waiter: Pin<&Waiter>) -> bool {
-    let me = Word::new_held(WaiterPtr::of(waiter).as_ptr(), false);
+pub(crate) fn fast_claim<R: RawLock>(raw: &R, waiter: Queued<'_>) -> bool {
+    let me = Word::new_held(waiter.ptr().as_ptr(), false);
     let word = raw.guess();
     word.with_queued(false) == me && raw.try_acquire(word, word.claimed())
 }

@@ -17,53 +17,66 @@
 //! # Invariants
 //!
 //! - **I1 (linked or granted ⇒ pinned):** a waiter that is linked, or is granted and has not claimed, stays where it is and
-//!   is alive. It is linked through a `Pin<&Waiter>`, and the future that holds it takes it out before it is gone: on claim,
-//!   on leaving, on drop. One that is forgotten while pinned is never freed or reused.
+//!   is alive. It is linked from its pinned place, and the future that holds it takes it out before the future is gone: by a
+//!   claim, a cancellation, or a drop. A waiter that is forgotten while pinned is never freed or reused. All of these need a
+//!   section, or an exchange that fails in a section. So a waiter that a section finds lives until the section has ended.
 //! - **I2 (sections):** links, heads, numbers and role are read and written only inside a section of the one lock
-//!   that the waiter belongs to.
-//! - **I3 (the waker's slot):** a waiter that waits owns the waker in its slot; the slot is written in sections only.
-//!   Whoever grants or removes it takes the waker over and leaves the slot as it is, so that the task of a granted waiter
-//!   can still be told. Outside a section only the slot's addresses are looked at, which are atomics.
-//! - **I4 (stage):** `membership` is touched only by who polls or drops the future, and they have it exclusively.
+//!   that the waiter belongs to. A [`Member`] is a waiter inside such a section, and nothing else reaches these parts.
+//! - **I3 (the waker's slot):** a waiter that waits owns the waker in its slot; the slot is written in sections only. The
+//!   section that grants or removes the waiter takes the waker over, and leaves the addresses in the slot, so that the task of
+//!   a granted waiter can still be told. Outside a section only the addresses are read, which are atomics.
+//! - **I4 (stage):** the stage is touched only by the call that polls or drops the future, which has the future
+//!   exclusively. An [`OwnWaiter`] is a waiter in such a call.
 //! - **I5 (no way back):** no pointer in a queue or a waiter points into a lock, so a lock whose waiters were forgotten
 //!   can move.
-//! - **I6 (written):** a waiter that has been queued has links, a slot and numbers.
+//! - **I6 (written):** a waiter that has been queued has links, a slot and numbers; so has a linked cursor.
 //! - **I7 (cursors):** a scan's cursor lies on the stack of the poll that scans. It is linked only between two sections of
 //!   that poll, and no foreign code runs between those.
 //!
-//! No `&mut Waiter` exists while it is linked: everything that changes is in a cell and reached through a shared
+//! No `&mut Waiter` is used while the waiter is linked: everything that changes is in a cell, and is reached through a shared
 //! reference or a raw pointer from the pinned place itself.
 
 mod granted;
+mod member;
 mod rescue;
 mod waiter;
 
 pub(crate) use granted::{GrantedSet, Grants};
+pub(crate) use member::Membership;
+pub use member::{Member, OwnWaiter, Queued};
 pub use rescue::{Found, Scan};
 pub(crate) use rescue::{Trade, visit};
-pub(crate) use waiter::Membership;
 pub use waiter::{Mode, Waiter, WaiterPtr};
 
-use waiter::{GRANTED, Links, Numbers, Role, WakerSlot};
+use waiter::{Links, Numbers, Role, Stage, WakerSlot};
 
 #[cfg(feature = "diagnostics")]
 use crate::call_site::CallSite;
-use crate::sync_shim::Ordering;
-use core::pin::Pin;
-use core::ptr::{self, NonNull};
+use crate::raw::InSection;
+use core::ptr;
 use core::task::Waker;
 
-/// Waiters in a ring, in the order in which they were linked. Used inside sections only, which is what `&mut self`
-/// stands for.
+/// Waiters in a ring, in the order in which they were linked.
 #[derive(Debug)]
 struct Ring {
     head: *const Waiter,
 }
 
-// SAFETY: the pointer is followed inside sections only (I2), and a waiter is Send and Sync.
+// SAFETY: I2: the pointer is followed inside sections only, and a waiter is Send and Sync.
 unsafe impl Send for Ring {}
-// SAFETY: a shared ring offers nothing.
+// SAFETY: I2: a shared ring offers nothing outside sections.
 unsafe impl Sync for Ring {}
+
+/// A waiter that a ring's link leads to.
+///
+/// # Safety
+///
+/// I1: the link is that of a linked waiter, or a head, in a ring of the section's lock.
+#[inline(always)]
+unsafe fn linked<'s>(link: *const Waiter, section: InSection<'s>) -> Member<'s> {
+    // SAFETY: I1, I6: linked.
+    Member::new(unsafe { &*link }, section)
+}
 
 impl Ring {
     const fn new() -> Self {
@@ -71,8 +84,9 @@ impl Ring {
     }
 
     #[inline(always)]
-    fn head(&self) -> Option<WaiterPtr> {
-        NonNull::new(self.head.cast_mut()).map(WaiterPtr)
+    fn head<'s>(&self, section: InSection<'s>) -> Option<Member<'s>> {
+        // SAFETY: I1: the head is linked.
+        (!self.head.is_null()).then(|| unsafe { linked(self.head, section) })
     }
 
     /// | before | after |
@@ -82,25 +96,22 @@ impl Ring {
     ///
     /// # Safety
     ///
-    /// In a section; the waiter is alive, pinned (I1), of this ring's lock, and in no ring.
+    /// I1: the waiter stays pinned and alive until it is unlinked, and is in no ring.
     #[inline(always)]
-    unsafe fn link_last(&mut self, node: WaiterPtr) {
-        // SAFETY: alive, as the caller promises.
-        let waiter = unsafe { node.waiter() };
-        let new = node.as_ptr().cast_const();
-        match self.head() {
+    unsafe fn link_last(&mut self, new: Member<'_>) {
+        let section = new.section();
+        let node = new.as_ptr().cast_const();
+        match self.head(section) {
             None => {
-                waiter.set_links(Links { prev: new, next: new });
-                self.head = new;
+                new.set_links(Links { prev: node, next: node });
+                self.head = node;
             }
-            Some(head) => {
-                // SAFETY: I1: the head is linked.
-                let first = unsafe { head.waiter() };
+            Some(first) => {
                 let tail = first.links().prev;
-                waiter.set_links(Links { prev: tail, next: self.head });
+                new.set_links(Links { prev: tail, next: self.head });
                 // SAFETY: I1: the tail is linked.
-                unsafe { &*tail }.set_next(new);
-                first.set_prev(new);
+                unsafe { linked(tail, section) }.set_next(node);
+                first.set_prev(node);
             }
         }
     }
@@ -113,21 +124,21 @@ impl Ring {
     ///
     /// # Safety
     ///
-    /// In a section; the waiter is linked in this ring.
+    /// I1: the waiter is linked in this ring.
     #[inline(always)]
-    unsafe fn unlink(&mut self, node: WaiterPtr) -> MoreWait {
-        // SAFETY: linked, as the caller promises.
-        let Links { prev, next } = unsafe { node.waiter() }.links();
-        let this = node.as_ptr().cast_const();
+    unsafe fn unlink(&mut self, waiter: Member<'_>) -> MoreWait {
+        let section = waiter.section();
+        let Links { prev, next } = waiter.links();
+        let this = waiter.as_ptr().cast_const();
         if ptr::eq(next, this) {
             debug_assert!(ptr::eq(self.head, this), "a ring of one is its head");
             self.head = ptr::null();
             return MoreWait(false);
         }
-        // SAFETY: I1: the neighbours are linked.
-        unsafe { &*prev }.set_next(next);
-        // SAFETY: as above.
-        unsafe { &*next }.set_prev(prev);
+        // SAFETY: I1: the neighbour is linked.
+        unsafe { linked(prev, section) }.set_next(next);
+        // SAFETY: I1: the neighbour is linked.
+        unsafe { linked(next, section) }.set_prev(prev);
         if ptr::eq(self.head, this) {
             self.head = next;
         }
@@ -143,38 +154,33 @@ impl Ring {
     ///
     /// # Safety
     ///
-    /// In a section; as described; both rings are of the same lock.
+    /// I1: linked here as described; both rings are of the section's lock.
     #[inline(always)]
-    unsafe fn move_front(&mut self, first: *const Waiter, last: *const Waiter, next: *const Waiter, to: &mut Self) {
-        // SAFETY: I1: linked, as the caller promises.
-        let head = unsafe { &*first };
-        // SAFETY: as above.
-        let end = unsafe { &*last };
-        if ptr::eq(next, first) {
+    unsafe fn move_front(&mut self, first: Member<'_>, last: Member<'_>, next: *const Waiter, to: &mut Self) {
+        let section = first.section();
+        if ptr::eq(next, first.as_ptr()) {
             self.head = ptr::null();
         } else {
-            let tail = head.links().prev;
-            // SAFETY: I1: linked, and stay here.
-            unsafe { &*tail }.set_next(next);
-            // SAFETY: as above.
-            unsafe { &*next }.set_prev(tail);
+            let tail = first.links().prev;
+            // SAFETY: I1: linked, and stays here.
+            unsafe { linked(tail, section) }.set_next(next);
+            // SAFETY: I1: linked, and stays here.
+            unsafe { linked(next, section) }.set_prev(tail);
             self.head = next;
         }
-        match to.head() {
+        match to.head(section) {
             None => {
-                head.set_prev(last);
-                end.set_next(first);
-                to.head = first;
+                first.set_prev(last.as_ptr());
+                last.set_next(first.as_ptr());
+                to.head = first.as_ptr();
             }
-            Some(node) => {
-                // SAFETY: I1: the other ring's head is linked.
-                let other = unsafe { node.waiter() };
+            Some(other) => {
                 let tail = other.links().prev;
-                head.set_prev(tail);
+                first.set_prev(tail);
                 // SAFETY: I1: the other ring's tail is linked.
-                unsafe { &*tail }.set_next(first);
-                end.set_next(node.as_ptr());
-                other.set_prev(last);
+                unsafe { linked(tail, section) }.set_next(first.as_ptr());
+                last.set_next(other.as_ptr());
+                other.set_prev(last.as_ptr());
             }
         }
     }
@@ -186,53 +192,45 @@ impl Ring {
     ///
     /// # Safety
     ///
-    /// In a section; `old` is linked in this ring; `new` is alive, pinned (I1), of the same lock, and in no ring.
+    /// I1: `old` is linked in this ring; `new` stays pinned and alive until it is unlinked, and is in no ring.
     #[inline(always)]
-    unsafe fn replace(&mut self, old: WaiterPtr, new: WaiterPtr) {
-        // SAFETY: linked, as the caller promises.
-        let Links { prev, next } = unsafe { old.waiter() }.links();
-        // SAFETY: alive, as the caller promises.
-        let waiter = unsafe { new.waiter() };
-        let new = new.as_ptr().cast_const();
+    unsafe fn replace(&mut self, old: Member<'_>, new: Member<'_>) {
+        let section = old.section();
+        let Links { prev, next } = old.links();
+        let node = new.as_ptr().cast_const();
         if ptr::eq(next, old.as_ptr()) {
-            waiter.set_links(Links { prev: new, next: new });
+            new.set_links(Links { prev: node, next: node });
         } else {
-            waiter.set_links(Links { prev, next });
-            // SAFETY: I1: the neighbours are linked.
-            unsafe { &*prev }.set_next(new);
-            // SAFETY: as above.
-            unsafe { &*next }.set_prev(new);
+            new.set_links(Links { prev, next });
+            // SAFETY: I1: the neighbour is linked.
+            unsafe { linked(prev, section) }.set_next(node);
+            // SAFETY: I1: the neighbour is linked.
+            unsafe { linked(next, section) }.set_prev(node);
         }
         if ptr::eq(self.head, old.as_ptr()) {
-            self.head = new;
+            self.head = node;
         }
     }
 }
 
 /// For scans, which go from the end to the head.
 impl Ring {
-    /// The last of a ring with this head.
-    ///
-    /// # Safety
-    ///
-    /// In a section; `head` is the head.
+    /// The last member.
     #[inline(always)]
-    unsafe fn tail_of(&self, head: WaiterPtr) -> WaiterPtr {
-        // SAFETY: I1: linked, as the caller promises.
-        let tail = unsafe { head.waiter() }.links().prev.cast_mut();
-        // SAFETY: I6: links of a linked waiter lead to waiters.
-        WaiterPtr(unsafe { NonNull::new_unchecked(tail) })
+    fn tail<'s>(&self, section: InSection<'s>) -> Option<Member<'s>> {
+        // SAFETY: I1: the head is linked, and so is the one before it.
+        self.head(section).map(|head| unsafe { linked(head.links().prev, section) })
     }
 
     /// The one before this; `None` for the head.
     ///
     /// # Safety
     ///
-    /// In a section; the waiter is linked in this ring.
+    /// I1: the waiter is linked in this ring.
     #[inline(always)]
-    unsafe fn before(&self, node: WaiterPtr) -> Option<WaiterPtr> {
-        // SAFETY: as the caller promises.
-        (!ptr::eq(self.head, node.as_ptr())).then(|| unsafe { self.tail_of(node) })
+    unsafe fn before<'s>(&self, waiter: Member<'s>) -> Option<Member<'s>> {
+        // SAFETY: I1: linked, and so is the one before it.
+        (!ptr::eq(self.head, waiter.as_ptr())).then(|| unsafe { linked(waiter.links().prev, waiter.section()) })
     }
 
     /// | before | after |
@@ -242,17 +240,14 @@ impl Ring {
     ///
     /// # Safety
     ///
-    /// In a section; `node` is linked in this ring; `new` is alive, pinned (I1, I7), and in no ring.
+    /// I1, I7: `node` is linked in this ring; `new` stays pinned and alive until it is unlinked, and is in no ring.
     #[inline(always)]
-    unsafe fn link_behind(&mut self, node: WaiterPtr, new: WaiterPtr) {
-        // SAFETY: linked, as the caller promises.
-        let before = unsafe { node.waiter() };
-        let next = before.links().next;
-        // SAFETY: alive, as the caller promises.
-        unsafe { new.waiter() }.set_links(Links { prev: node.as_ptr(), next });
+    unsafe fn link_behind(&mut self, node: Member<'_>, new: Member<'_>) {
+        let next = node.links().next;
+        new.set_links(Links { prev: node.as_ptr(), next });
         // SAFETY: I1: the neighbour is linked.
-        unsafe { &*next }.set_prev(new.as_ptr());
-        before.set_next(new.as_ptr());
+        unsafe { linked(next, node.section()) }.set_prev(new.as_ptr());
+        node.set_next(new.as_ptr());
     }
 }
 
@@ -271,25 +266,19 @@ impl WaitQueue {
 
     /// What the first waiter waits for.
     #[inline(always)]
-    pub(crate) fn first_mode(&self) -> Option<Mode> {
-        // SAFETY: I1, I2: the head is linked, and this is a section.
-        self.0.head().map(|first| unsafe { first.mode() })
+    pub(crate) fn first_mode(&self, section: InSection<'_>) -> Option<Mode> {
+        self.0.head(section).map(Member::mode)
     }
 
     /// Whether the grant of the first waiter was stolen, and it has not been polled since.
     #[inline(always)]
-    pub(crate) fn is_first_robbed(&self) -> bool {
-        // SAFETY: I1: the head is linked, and this is a section.
-        self.0.head().is_some_and(|first| unsafe { first.waiter() }.is_robbed())
+    pub(crate) fn is_first_robbed(&self, section: InSection<'_>) -> bool {
+        self.0.head(section).is_some_and(|first| first.is_robbed())
     }
 
     /// Takes the first waiter out for the rest of the section, if it waits for an upgrade.
-    pub(crate) fn set_upgrade_aside(&mut self) -> Option<WaiterPtr> {
-        let first = self.0.head()?;
-        // SAFETY: I1, I2: the head is linked, and this is a section.
-        if unsafe { first.mode() } != Mode::Upgrade {
-            return None;
-        }
+    pub(crate) fn set_upgrade_aside<'s>(&mut self, section: InSection<'s>) -> Option<Member<'s>> {
+        let first = self.0.head(section).filter(|first| first.mode() == Mode::Upgrade)?;
         // SAFETY: I1: the head is linked here.
         let _ = unsafe { self.0.unlink(first) };
         Some(first)
@@ -299,8 +288,8 @@ impl WaitQueue {
     ///
     /// # Safety
     ///
-    /// In the section in which [`set_upgrade_aside`](Self::set_upgrade_aside) of this queue took it out.
-    pub(crate) unsafe fn put_upgrade_back(&mut self, upgrade: WaiterPtr) {
+    /// I1: [`set_upgrade_aside`](Self::set_upgrade_aside) of this queue took it out in this section.
+    pub(crate) unsafe fn put_upgrade_back(&mut self, upgrade: Member<'_>) {
         // SAFETY: I1: alive since the section began, and in no ring.
         unsafe { self.link(upgrade, Mode::Upgrade) };
     }
@@ -309,77 +298,78 @@ impl WaitQueue {
     ///
     /// # Safety
     ///
-    /// In a section of the waiter's lock, by who has the waiter's future exclusively. The waiter was never queued, and
-    /// its future's drop unlinks it if nothing did before.
+    /// I1: the waiter was never queued, and its future's drop unlinks it from the section's lock if nothing did before.
     #[inline(always)]
-    pub(crate) unsafe fn push(&mut self, waiter: Pin<&Waiter>, waker: Waker, batch_id: u32, mode: Mode) {
-        debug_assert_eq!(waiter.membership(), Membership::Idle, "a waiter queues once");
-        waiter.set_membership(Membership::Queued);
-        if mode != Mode::Write {
-            // SAFETY: I2, as the caller promises. It was made with `Write`.
-            unsafe { waiter.set_role(Role::new(mode)) };
-        }
-        // SAFETY: in no ring, so nobody else knows the slot.
-        waiter.slot.with_mut(|slot| unsafe { slot.cast::<WakerSlot>().write(WakerSlot::new(waker)) });
+    pub(crate) unsafe fn push<'s>(
+        &mut self,
+        own: OwnWaiter<'_>,
+        waker: Waker,
+        (batch_id, mode): (u32, Mode),
+        section: InSection<'s>,
+    ) -> Member<'s> {
+        debug_assert!(own.is_idle(), "a waiter queues once");
+        own.set_stage(Stage::Queued);
+        // SAFETY: I2: in no ring, so no section knows the slot.
+        own.slot.with_mut(|slot| unsafe { slot.cast::<WakerSlot>().write(WakerSlot::new(waker)) });
         let numbers = Numbers { number: batch_id, since: 0, scanned: 0 };
-        // SAFETY: I2, as the caller promises.
-        waiter.numbers.with_mut(|slot| unsafe { slot.cast::<Numbers>().write(numbers) });
-        // SAFETY: pinned, and in no ring.
-        unsafe { self.link(WaiterPtr::of(waiter), mode) };
+        // SAFETY: I2: in no ring, so no section knows the numbers.
+        own.numbers.with_mut(|slot| unsafe { slot.cast::<Numbers>().write(numbers) });
+        // SAFETY: I1: the polled waiter; I6: slot and numbers are written above, links below.
+        let waiter = unsafe { own.ptr().member(section) };
+        if mode != Mode::Write {
+            // The waiter was made with `Write`.
+            waiter.set_role(Role::new(mode));
+        }
+        // SAFETY: I1: pinned, its future's drop unlinks it, and in no ring.
+        unsafe { self.link(waiter, mode) };
+        waiter
     }
 
     /// A waiter whose grant was stolen waits again, with the waker to wake it by.
     ///
     /// # Safety
     ///
-    /// In a section of the waiter's lock; it is granted and not claimed, in no ring, and waits for this kind.
+    /// I1: the waiter is granted and not claimed, in no ring, and waits for this mode.
     #[inline(always)]
     pub(crate) unsafe fn push_again(
         &mut self,
-        victim: WaiterPtr,
+        victim: Member<'_>,
         waker: Waker,
-        batch_id: u32,
-        mode: Mode,
         grants: Grants,
+        (batch_id, mode): (u32, Mode),
     ) {
-        // SAFETY: I1: unclaimed, so its future has not ended.
-        let waiter = unsafe { victim.waiter() };
-        // SAFETY: I3, I6: granted, so it was queued, and its waker was taken.
-        unsafe { waiter.slot() }.put(waker);
-        // SAFETY: I2, as the caller promises.
-        unsafe { waiter.wait_again(batch_id, grants.newest()) };
-        // SAFETY: I1: pinned, and in no ring.
+        victim.slot().put(waker);
+        victim.wait_again(batch_id, grants.newest());
+        // SAFETY: I1: unclaimed, so pinned and alive, and in no ring.
         unsafe { self.link(victim, mode) };
     }
 
     /// # Safety
     ///
-    /// As `link_last`.
+    /// I1: as [`Ring::link_last`].
     #[inline(always)]
-    unsafe fn link(&mut self, node: WaiterPtr, mode: Mode) {
-        // SAFETY: as the caller promises.
-        unsafe { self.0.link_last(node) };
+    unsafe fn link(&mut self, waiter: Member<'_>, mode: Mode) {
+        // SAFETY: I1: as this function's caller promises.
+        unsafe { self.0.link_last(waiter) };
         if mode == Mode::Upgrade {
             // Last in a ring is just before the first.
-            self.0.head = node.as_ptr();
+            self.0.head = waiter.as_ptr();
         }
     }
 
     /// Takes the first waiter out, marks it as granted, and takes its waker, to be woken once the section has ended.
     #[inline(always)]
-    pub(crate) fn grant_first(&mut self, grant: u32) -> Option<(WaiterPtr, Waker, MoreWait)> {
-        let first = self.0.head()?;
+    pub(crate) fn grant_first<'s>(
+        &mut self,
+        grant: u32,
+        section: InSection<'s>,
+    ) -> Option<(Member<'s>, Waker, MoreWait)> {
+        let first = self.0.head(section)?;
         // SAFETY: I1: the head is linked here.
         let others = unsafe { self.0.unlink(first) };
-        // SAFETY: I1: it was linked a moment ago, and the section goes on.
-        let waiter = unsafe { first.waiter() };
-        debug_assert!(!waiter.is_granted(), "granted twice");
-        // SAFETY: I3: it waited, so the slot's waker is its own, and leaves with this.
-        let waker = unsafe { waiter.take_waker() };
-        // SAFETY: I2.
-        unsafe { waiter.update(|numbers| numbers.number = grant) };
-        // Ordering: Relaxed. The end of the section, or the word that it stores, publishes it: see `is_granted`.
-        waiter.grant_state.store(GRANTED, Ordering::Relaxed);
+        // SAFETY: I3: it waited, and is granted now.
+        let waker = unsafe { first.take_waker() };
+        first.set_granted(grant);
         Some((first, waker, others))
     }
 
@@ -392,32 +382,27 @@ impl WaitQueue {
     ///
     /// # Safety
     ///
-    /// In a section; at least so many are linked here, and there is at least one; `set` is of the same lock.
+    /// I1: at least so many are linked here, and `set` is of the section's lock.
     #[inline(always)]
     pub(crate) unsafe fn grant_many(
         &mut self,
         n: u32,
         grants: &mut Grants,
         set: &mut GrantedSet,
+        section: InSection<'_>,
         mut f: impl FnMut(Waker),
     ) {
-        debug_assert!(n > 0, "nobody is granted");
-        let first = self.0.head;
-        let (mut last, mut next) = (first, first);
+        let Some(first) = self.0.head(section) else { return };
+        let (mut last, mut next) = (first, first.as_ptr().cast_const());
         let mut grant = grants.newest();
         for _ in 0..n {
-            last = next;
-            // SAFETY: I1: so many are linked here, as the caller promises.
-            let waiter = unsafe { &*last };
-            debug_assert!(!waiter.is_granted(), "granted twice");
-            // SAFETY: I3: it waited, so the slot's waker is its own, and leaves with this.
-            f(unsafe { waiter.take_waker() });
+            // SAFETY: I1: so many are linked here.
+            last = unsafe { linked(next, section) };
+            // SAFETY: I3: it waited, and is granted now.
+            f(unsafe { last.take_waker() });
             Grants::after(&mut grant);
-            // SAFETY: I2.
-            unsafe { waiter.update(|numbers| numbers.number = grant) };
-            // Ordering: Relaxed, as in `grant_first`.
-            waiter.grant_state.store(GRANTED, Ordering::Relaxed);
-            next = waiter.links().next;
+            last.set_granted(grant);
+            next = last.links().next;
         }
         grants.advance_to(grant);
         // SAFETY: I1: linked here in this order, and `next` follows.
@@ -428,13 +413,13 @@ impl WaitQueue {
     ///
     /// # Safety
     ///
-    /// In a section; the waiter is linked in this queue, and waits no more, or is queued again with this waker.
+    /// I1: the waiter is linked in this queue. I3: it waits no more, or is queued again with this waker.
     #[inline(always)]
-    pub(crate) unsafe fn remove(&mut self, waiter: Pin<&Waiter>) -> (Waker, MoreWait) {
+    pub(crate) unsafe fn remove(&mut self, waiter: Member<'_>) -> (Waker, MoreWait) {
         debug_assert!(!waiter.is_granted(), "a granted waiter is in no wait queue");
-        // SAFETY: linked here, as the caller promises.
-        let others = unsafe { self.0.unlink(WaiterPtr::of(waiter)) };
-        // SAFETY: I3: it waited, so the slot's waker is its own, and leaves with this.
+        // SAFETY: I1: linked here.
+        let others = unsafe { self.0.unlink(waiter) };
+        // SAFETY: I3: it waited, and waits no more.
         (unsafe { waiter.take_waker() }, others)
     }
 
@@ -446,25 +431,17 @@ impl WaitQueue {
     ///
     /// # Safety
     ///
-    /// In a section, by the poll of the thief's future; the thief is linked in this queue and never waits again;
-    /// `victim` is granted and not claimed, in no ring, and waited for the same.
+    /// I1: the thief is linked in this queue; the victim is granted and not claimed, in no ring, and waited for the same.
+    /// I3: the thief never waits again.
     #[inline]
-    pub(crate) unsafe fn trade(&mut self, thief: Pin<&Waiter>, victim: WaiterPtr, grants: Grants) {
-        // SAFETY: I1: unclaimed, so its future has not ended.
-        let other = unsafe { victim.waiter() };
-        debug_assert!(other.is_granted() && !thief.is_granted(), "a waiter steals from a granted one");
-        // SAFETY: I3: it waits, so the slot's waker is its own, and goes to the other's slot.
-        let waker = unsafe { thief.take_waker() };
-        // SAFETY: I3, I6: granted, so it was queued, and its waker was taken.
-        unsafe { other.slot() }.put(waker);
-        // SAFETY: I2: it waits.
-        let batch_id = unsafe { thief.batch_id() };
-        // SAFETY: I2: in a section.
-        debug_assert_eq!(unsafe { thief.mode() }, unsafe { other.mode() }, "they want the same");
-        // SAFETY: I2, I6: it was queued.
-        unsafe { other.wait_again(batch_id, grants.newest()) };
-        // SAFETY: I1: one is linked here, the other in no ring.
-        unsafe { self.0.replace(WaiterPtr::of(thief), victim) };
+    pub(crate) unsafe fn trade(&mut self, thief: Member<'_>, victim: Member<'_>, grants: Grants) {
+        debug_assert!(victim.is_granted() && !thief.is_granted(), "a waiter steals from a granted one");
+        debug_assert_eq!(thief.mode(), victim.mode(), "they want the same");
+        // SAFETY: I3: the thief waited, and waits no more.
+        victim.slot().put(unsafe { thief.take_waker() });
+        victim.wait_again(thief.batch_id(), grants.newest());
+        // SAFETY: I1: the thief is linked here, and the victim in no ring.
+        unsafe { self.0.replace(thief, victim) };
     }
 }
 
@@ -472,72 +449,50 @@ impl WaitQueue {
 ///
 /// # Safety
 ///
-/// In a section, by who has the waiter's future exclusively; the waiter waits in a queue.
+/// I3: the waiter waits.
 #[inline(always)]
-pub(crate) unsafe fn replace_waker(waiter: Pin<&Waiter>, waker: Waker) -> Waker {
+pub(crate) unsafe fn replace_waker(waiter: Member<'_>, waker: Waker) -> Waker {
     debug_assert!(!waiter.is_granted(), "a granted waiter is in no wait queue");
-    // SAFETY: I3: it waits, so the slot's waker is its own.
+    // SAFETY: I3: it waits, and gets another waker.
     let old = unsafe { waiter.take_waker() };
     // Another task may have the waiter now: grants of that task have not been visited. The clones of one waker may differ
     // in their vtables' addresses.
     if !ptr::eq(old.data(), waker.data()) {
-        // SAFETY: I2, I6: in a section; it was queued.
-        unsafe { waiter.forget_scans() };
+        waiter.forget_scans();
     }
-    // SAFETY: as above, and it has just been taken.
-    unsafe { waiter.slot() }.put(waker);
+    waiter.slot().put(waker);
     old
 }
 
 /// For reports, which name a bounded number of waiters.
 #[cfg(feature = "diagnostics")]
 impl Ring {
-    /// What the waiters wait for and where they asked, from the head on. In one section, as every use of a ring.
-    fn places(&self) -> impl Iterator<Item = (Mode, CallSite)> {
-        core::iter::successors(self.head(), move |node| {
-            // SAFETY: I1, I2: linked, and the section goes on.
-            let next = unsafe { node.waiter() }.links().next;
-            NonNull::new(next.cast_mut()).filter(|_| !ptr::eq(next, self.head)).map(WaiterPtr)
+    /// What the waiters wait for and where they asked, from the head on.
+    fn places(&self, section: InSection<'_>) -> impl Iterator<Item = (Mode, CallSite)> {
+        core::iter::successors(self.head(section), move |node| {
+            let next = node.links().next;
+            // SAFETY: I1: linked, and so is the next.
+            (!ptr::eq(next, self.head)).then(|| unsafe { linked(next, section) })
         })
-        // SAFETY: as above.
-        .filter(|node| !unsafe { node.waiter() }.is_cursor())
-        .map(|node| {
-            // SAFETY: as above.
-            let mode = unsafe { node.mode() };
-            // SAFETY: as above.
-            (mode, unsafe { node.call_site() })
-        })
+        .filter(|node| !node.is_cursor())
+        .map(|node| (node.mode(), node.call_site()))
     }
 }
 
 #[cfg(feature = "diagnostics")]
 impl WaitQueue {
     /// Those who wait, first come first.
-    pub(crate) fn places(&self) -> impl Iterator<Item = (Mode, CallSite)> {
-        self.0.places()
+    pub(crate) fn places(&self, section: InSection<'_>) -> impl Iterator<Item = (Mode, CallSite)> {
+        self.0.places(section)
     }
 }
 
 #[cfg(feature = "diagnostics")]
 impl GrantedSet {
     /// The granted.
-    pub(crate) fn places(&self) -> impl Iterator<Item = (Mode, CallSite)> {
-        self.0.places()
+    pub(crate) fn places(&self, section: InSection<'_>) -> impl Iterator<Item = (Mode, CallSite)> {
+        self.0.places(section)
     }
-}
-
-/// What a granted waiter waited for, and where it asked.
-///
-/// # Safety
-///
-/// In a section, which found the waiter as the granted one: it has not claimed, so it is alive (I1).
-#[cfg(feature = "diagnostics")]
-pub(crate) unsafe fn place_of(granted: NonNull<Waiter>) -> (Mode, CallSite) {
-    let node = WaiterPtr(granted);
-    // SAFETY: alive, as the caller promises.
-    let mode = unsafe { node.mode() };
-    // SAFETY: as above.
-    (mode, unsafe { node.call_site() })
 }
 
 /// A future was polled after it had returned `Ready`.

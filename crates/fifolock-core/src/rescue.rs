@@ -32,7 +32,7 @@
 //! | `mutex/raw.rs`, `rwlock/raw/rescue.rs` | the theft |
 
 use crate::algorithm::{Algorithm, Step};
-use crate::queue::Waiter;
+use crate::queue::Member;
 use core::pin::Pin;
 use core::task::Waker;
 
@@ -47,11 +47,7 @@ pub trait Rescuing: Algorithm {
     /// task. `false` means *not certain*: the slow path decides.
     fn certainly_waits(section: &Self::Section<'_>, waker: &Waker) -> bool;
     /// A robbed waiter is polled, and waits on: its task is alive, and the theft was wrong.
-    ///
-    /// # Safety
-    ///
-    /// In a section, by the waiter's poll; it waits, and was robbed.
-    unsafe fn prove_alive(section: &mut Self::Section<'_>, waiter: Pin<&Waiter>);
+    fn prove_alive<'s>(section: &mut Self::Section<'s>, waiter: Member<'s>);
     /// What a poll of a waiter that has to wait does about grants that its own task leaves unclaimed. `spare` is a waker
     /// of its task, for a theft after which both wait.
     ///
@@ -63,11 +59,11 @@ pub trait Rescuing: Algorithm {
     ///
     /// # Safety
     ///
-    /// In a section, by the waiter's poll; it waits. After [`Step::ScanOn`] the poll must go on, or
+    /// I1: by the poll of the waiter, which waits. I7: the scan is the poll's own. After [`Step::ScanOn`] the poll must go on, or
     /// [stop](Self::stop_scan), before it returns or runs foreign code.
-    unsafe fn try_steal(
-        section: &mut Self::Section<'_>,
-        waiter: Pin<&Waiter>,
+    unsafe fn try_steal<'s>(
+        section: &mut Self::Section<'s>,
+        waiter: Member<'s>,
         scan: Pin<&Self::Scan>,
         spare: &mut Option<Waker>,
         wakers: &mut Self::Wakers,
@@ -87,6 +83,6 @@ pub trait Rescuing: Algorithm {
     ///
     /// # Safety
     ///
-    /// In a section, by the poll that the scan belongs to.
+    /// I7: by the poll that the scan belongs to.
     unsafe fn stop_scan(section: &mut Self::Section<'_>, scan: Pin<&Self::Scan>);
 }

@@ -5,7 +5,7 @@ use crate::acquire::{Acquire, Request};
 use crate::call_site::CallSite;
 use crate::error::{Limit, LockKind, TimeoutError};
 use crate::platform::{Platform, Timer};
-use crate::queue::{Membership, Waiter};
+use crate::queue::OwnWaiter;
 use crate::wait;
 use core::fmt;
 use core::future::Future;
@@ -44,7 +44,7 @@ impl<R: Request, M: Limited> Future for Timed<R, M> {
     #[inline(always)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
-        let (request, waiter) = this.acquire.as_ref().parts();
+        let (request, waiter) = this.acquire.as_mut().parts();
         let outcome =
             ready!(poll_limited::<_, R::Platform, _>(request.lock(), waiter, this.limit, this.sleep.as_mut(), cx));
         let outcome = if outcome == Outcome::Owner {
@@ -322,7 +322,7 @@ impl From<bool> for Outcome {
 #[inline(always)]
 fn poll_limited<A: Ends, P: Platform, M: Limited>(
     lock: A,
-    waiter: Pin<&Waiter>,
+    waiter: OwnWaiter<'_>,
     limit: &M,
     sleep: Pin<&mut Option<M::Sleep>>,
     cx: &mut Context<'_>,
@@ -340,11 +340,11 @@ fn poll_limited<A: Ends, P: Platform, M: Limited>(
 #[inline(always)]
 fn poll_lock<A: Ends, P: Platform, M: Limited>(
     lock: A,
-    waiter: Pin<&Waiter>,
+    waiter: OwnWaiter<'_>,
     limit: &M,
     cx: &mut Context<'_>,
 ) -> Poll<Outcome> {
-    if waiter.membership() == Membership::Idle {
+    if waiter.is_idle() {
         if limit.is_invalid() {
             waiter.set_done();
             return Poll::Ready(Outcome::Invalid);
@@ -373,7 +373,7 @@ fn poll_lock<A: Ends, P: Platform, M: Limited>(
 #[inline(never)]
 fn poll_waiting<A: Ends, P: Platform, M: Limited>(
     lock: A,
-    waiter: Pin<&Waiter>,
+    waiter: OwnWaiter<'_>,
     limit: &M,
     mut sleep: Pin<&mut Option<M::Sleep>>,
     cx: &mut Context<'_>,
@@ -384,9 +384,7 @@ fn poll_waiting<A: Ends, P: Platform, M: Limited>(
         return Poll::Ready(outcome);
     }
     // The task has to give way before anything is tried: the wait has not begun.
-    if waiter.membership() == Membership::Idle {
-        return Poll::Pending;
-    }
+    let Some(queued) = waiter.queued() else { return Poll::Pending };
     if sleep.is_none() {
         sleep.set(limit.sleep());
     }
@@ -394,7 +392,7 @@ fn poll_waiting<A: Ends, P: Platform, M: Limited>(
     if sleep.as_pin_mut().is_none_or(|sleep| sleep.poll(cx).is_pending()) {
         return Poll::Pending;
     }
-    Poll::Ready(lock.claim_or_cancel(waiter).into())
+    Poll::Ready(lock.claim_or_cancel(queued).into())
 }
 
 impl<R: Request> fmt::Debug for Timeout<R>

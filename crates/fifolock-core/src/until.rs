@@ -50,7 +50,7 @@ impl<R: Request, F: Future> Future for Until<R, F> {
             return Poll::Ready(Ok(guard));
         }
         // The task has to give way before anything is tried. The lock may be free, and then the other is not polled.
-        if this.acquire.as_ref().is_idle() {
+        if this.acquire.as_mut().is_idle() {
             return Poll::Pending;
         }
         match this.other.as_mut().as_pin_mut().map(|other| other.poll(cx)) {

@@ -11,7 +11,7 @@
 use crate::algorithm::{Algorithm, Step, TooMany};
 use crate::call_site::CallSite;
 use crate::platform::Platform;
-use crate::queue::{Membership, Waiter, polled_after_ready, replace_waker};
+use crate::queue::{Membership, OwnWaiter, Queued, polled_after_ready, replace_waker};
 use crate::raw::Refusal;
 use crate::rescue::Rescuing;
 use crate::state::QueueFull;
@@ -33,7 +33,7 @@ fn try_slow<A: Algorithm>(lock: A, call_site: CallSite) -> bool {
 
 /// Polls an operation. A caller that gets `Ready` owns what it waited for, and never uses the waiter again.
 #[inline(always)]
-pub(crate) fn poll<A: Rescuing, P: Platform>(lock: A, waiter: Pin<&Waiter>, cx: &mut Context<'_>) -> Poll<()> {
+pub(crate) fn poll<A: Rescuing, P: Platform>(lock: A, waiter: OwnWaiter<'_>, cx: &mut Context<'_>) -> Poll<()> {
     if A::HAS_FAST_PATH {
         match waiter.membership() {
             Membership::Idle => {
@@ -47,18 +47,18 @@ pub(crate) fn poll<A: Rescuing, P: Platform>(lock: A, waiter: Pin<&Waiter>, cx: 
                 };
             }
             // Granted, or robbed, which can't be claimed.
-            Membership::Queued if !waiter.just_waits() => {
-                if lock.fast_claim(waiter) {
+            Membership::Queued(queued) if !waiter.just_waits() => {
+                if lock.fast_claim(queued) {
                     return Poll::Ready(());
                 }
             }
             // Should a grant be under way, its wake is still to come.
-            Membership::Queued if waiter.will_wake(cx.waker()) && !(P::RESCUE && lock.may_be_unclaimed()) => {
+            Membership::Queued(queued) if queued.will_wake(cx.waker()) && !(P::RESCUE && lock.may_be_unclaimed()) => {
                 return Poll::Pending;
             }
-            Membership::Queued | Membership::Done => {}
+            Membership::Queued(_) | Membership::Done => {}
         }
-    } else if A::TRIES_FAST && waiter.membership() == Membership::Idle && lock.fast_acquire() {
+    } else if A::TRIES_FAST && waiter.is_idle() && lock.fast_acquire() {
         return Poll::Ready(());
     }
     if P::RESCUE {
@@ -76,16 +76,16 @@ pub(crate) fn poll<A: Rescuing, P: Platform>(lock: A, waiter: Pin<&Waiter>, cx: 
 /// | `[w1]` | `[w1, caller]` |
 #[cold]
 #[inline(never)]
-fn poll_first<A: Rescuing, const RESCUE: bool>(lock: A, waiter: Pin<&Waiter>, waker: &Waker) -> Poll<()> {
+fn poll_first<A: Rescuing, const RESCUE: bool>(lock: A, waiter: OwnWaiter<'_>, waker: &Waker) -> Poll<()> {
     let own = waker.clone();
     let unused = lock.section(Refusal::Panics, move |section| {
         let waits = if RESCUE { A::certainly_waits(section, &own) } else { A::has_to_wait(section) };
         if !waits {
             return Some(own);
         }
-        // SAFETY: I1, I2: in a section, by the polled future, whose drop unlinks it; idle so far.
+        // SAFETY: I1: idle so far, and the drop of the polled future unlinks it.
         match unsafe { A::enqueue(section, waiter, own) } {
-            Ok(()) => None,
+            Ok(_) => None,
             Err(TooMany(_, own)) => Some(own),
         }
     });
@@ -96,7 +96,7 @@ fn poll_first<A: Rescuing, const RESCUE: bool>(lock: A, waiter: Pin<&Waiter>, wa
 }
 
 /// The caller has just become the owner. Should the foreign code panic that is still to run, it is the owner no more.
-fn now_owner<A: Algorithm>(lock: A, waiter: Pin<&Waiter>, foreign: impl FnOnce()) -> Poll<()> {
+fn now_owner<A: Algorithm>(lock: A, waiter: OwnWaiter<'_>, foreign: impl FnOnce()) -> Poll<()> {
     waiter.set_done();
     let owner = OnDrop(|| lock.release(waiter.call_site()));
     foreign();
@@ -118,11 +118,11 @@ fn now_owner<A: Algorithm>(lock: A, waiter: Pin<&Waiter>, foreign: impl FnOnce()
 #[inline(never)]
 fn poll_slow<A: Rescuing, const RESCUE: bool>(
     lock: A,
-    waiter: Pin<&Waiter>,
+    waiter: OwnWaiter<'_>,
     waker: &Waker,
     mut spare: Option<Waker>,
 ) -> Poll<()> {
-    if waiter.membership() == Membership::Done {
+    if matches!(waiter.membership(), Membership::Done) {
         polled_after_ready();
     }
     let scan = pin!(A::Scan::default());
@@ -168,7 +168,7 @@ fn poll_slow<A: Rescuing, const RESCUE: bool>(
 
 /// What a section takes from the poll that it is for, and leaves to it.
 struct Polled<'a, S> {
-    waiter: Pin<&'a Waiter>,
+    waiter: OwnWaiter<'a>,
     waker: &'a Waker,
     /// A clone of the waker, to be dropped outside if it is not used.
     spare: &'a mut Option<Waker>,
@@ -185,38 +185,43 @@ fn poll_in<A: Rescuing, const RESCUE: bool>(
     wakers: &mut A::Wakers,
 ) -> Step {
     let waiter = polled.waiter;
-    let queued = waiter.membership() == Membership::Queued;
-    if A::acquire_or_claim(section, waiter, queued) {
+    // SAFETY: I1: the lock of an operation never changes.
+    if unsafe { A::acquire_or_claim(section, waiter) } {
         if RESCUE {
-            // SAFETY: I7: in a section, by the cursor's poll.
+            // SAFETY: I7: by the cursor's poll.
             unsafe { A::stop_scan(section, polled.scan) };
         }
         return Step::Owner;
     }
-    if !queued {
-        let Some(waker) = polled.spare.take() else { return Step::NeedsWaker };
-        // SAFETY: I1, I2: in a section, by the polled future, whose drop unlinks it; idle so far.
-        if let Err(TooMany(_, waker)) = unsafe { A::enqueue(section, waiter, waker) } {
-            *polled.spare = Some(waker);
-            return Step::Full;
-        }
-    } else {
-        if !waiter.will_wake(polled.waker) && !A::has_new_waker(polled.scan) {
+    let member = if let Some(queued) = waiter.queued() {
+        // SAFETY: I1: the lock of an operation never changes, so this one queued the waiter; it has neither claimed nor left.
+        let member = unsafe { queued.member(A::in_section(section)) };
+        if !member.will_wake(polled.waker) && !A::has_new_waker(polled.scan) {
             let Some(waker) = polled.spare.take() else { return Step::NeedsWaker };
-            // SAFETY: I2, I3: in a section, by the polled future; queued and not granted, so it waits.
-            *polled.old = Some(unsafe { replace_waker(waiter, waker) });
+            // SAFETY: I3: queued and not granted, so it waits.
+            *polled.old = Some(unsafe { replace_waker(member, waker) });
             A::set_new_waker(polled.scan);
         }
-        if RESCUE && waiter.is_robbed() {
-            // SAFETY: I2: in a section, by its poll; queued and not granted, so it waits.
-            unsafe { A::prove_alive(section, waiter) };
+        if RESCUE && member.is_robbed() {
+            A::prove_alive(section, member);
         }
-    }
+        member
+    } else {
+        let Some(waker) = polled.spare.take() else { return Step::NeedsWaker };
+        // SAFETY: I1: idle so far, and the drop of the polled future unlinks it.
+        match unsafe { A::enqueue(section, waiter, waker) } {
+            Ok(member) => member,
+            Err(TooMany(_, waker)) => {
+                *polled.spare = Some(waker);
+                return Step::Full;
+            }
+        }
+    };
     if !RESCUE {
         return Step::Wait;
     }
-    // SAFETY: I7: in a section, by its poll, which goes on at `ScanOn` without foreign code in between; it waits.
-    unsafe { A::try_steal(section, waiter, polled.scan, polled.spare, wakers) }
+    // SAFETY: I1: by its poll, and it waits. I7: the poll goes on at `ScanOn`, without foreign code in between.
+    unsafe { A::try_steal(section, member, polled.scan, polled.spare, wakers) }
 }
 
 /// Ends a wait that is not wanted any longer, unless it has been granted: then it is claimed. Only of a queued waiter.
@@ -224,23 +229,26 @@ fn poll_in<A: Rescuing, const RESCUE: bool>(
 /// `true`: the caller owns it. `false`: the waiter has left, and whom it blocked was granted and woken.
 #[cold]
 #[inline(never)]
-pub(crate) fn claim_or_cancel<A: Algorithm>(lock: A, waiter: Pin<&Waiter>) -> bool {
+pub(crate) fn claim_or_cancel<A: Algorithm>(lock: A, waiter: Queued<'_>) -> bool {
     stop_waiting(lock, waiter).is_none()
 }
 
 /// The waker of a waiter that has left, to be dropped; `None`: the caller owns it.
 #[inline(always)]
-fn stop_waiting<A: Algorithm>(lock: A, waiter: Pin<&Waiter>) -> Option<Waker> {
-    debug_assert_eq!(waiter.membership(), Membership::Queued, "it waits for nothing");
+fn stop_waiting<A: Algorithm>(lock: A, waiter: Queued<'_>) -> Option<Waker> {
     waiter.set_done();
     let mut wakers = A::Wakers::default();
     let granted = &mut wakers;
     let left = lock.section(Refusal::Aborts, move |section| {
-        if A::is_granted(section, waiter) {
-            A::claim(section, waiter);
+        // SAFETY: I1: the lock of an operation never changes, so this one queued the waiter; it has neither claimed nor left.
+        let member = unsafe { waiter.member(A::in_section(section)) };
+        if A::is_granted(section, member) {
+            // SAFETY: I1: granted, and queued until now, so not claimed.
+            unsafe { A::claim(section, member) };
             return None;
         }
-        Some(A::remove(section, waiter, granted))
+        // SAFETY: I1: queued and not granted, so it waits. I3: it is done.
+        Some(unsafe { A::remove(section, member, granted) })
     });
     lock.wake_all(&mut wakers);
     left
@@ -248,9 +256,9 @@ fn stop_waiting<A: Algorithm>(lock: A, waiter: Pin<&Waiter>) -> Option<Waker> {
 
 /// The waiter is not wanted any longer. What it has is passed on, and whom it blocked is granted.
 #[inline(always)]
-pub(crate) fn cancel<A: Algorithm>(lock: A, waiter: Pin<&Waiter>) {
-    if waiter.membership() == Membership::Queued {
-        cancel_queued(lock, waiter);
+pub(crate) fn cancel<A: Algorithm>(lock: A, waiter: OwnWaiter<'_>) {
+    if let Some(queued) = waiter.queued() {
+        cancel_queued(lock, queued);
     }
 }
 
@@ -260,7 +268,7 @@ pub(crate) fn cancel<A: Algorithm>(lock: A, waiter: Pin<&Waiter>) {
 /// | granted to the caller | as if its guard had been dropped |
 #[cold]
 #[inline(never)]
-fn cancel_queued<A: Algorithm>(lock: A, waiter: Pin<&Waiter>) {
+fn cancel_queued<A: Algorithm>(lock: A, waiter: Queued<'_>) {
     if A::HAS_FAST_PATH {
         match stop_waiting(lock, waiter) {
             Some(waker) => drop(waker),

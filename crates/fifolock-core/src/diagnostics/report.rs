@@ -3,12 +3,12 @@
 use super::{CALL_SITES, Holders, LISTED, OwnerSite};
 use crate::call_site::CallSite;
 use crate::error::LockKind;
-use crate::queue::{self, GrantedSet, Mode, WaitQueue, Waiter};
+use crate::queue::{GrantedSet, Member, Mode, WaitQueue};
+use crate::raw::InSection;
 use crate::state::mutex::MutexState;
 use crate::state::rwlock::RwState;
 use core::fmt;
 use core::panic::Location;
-use core::ptr::{self, NonNull};
 use heapless::Vec;
 
 /// Call sites of readers that have claimed their shares, readers that have not, and the upgradable one.
@@ -145,7 +145,13 @@ impl LockReport {
     }
 
     /// Looks at a mutex, inside a section.
-    pub(crate) fn of_mutex(state: &MutexState<'_>, holder: &OwnerSite, queue: &WaitQueue) -> Self {
+    pub(crate) fn of_mutex(
+        state: &MutexState<'_>,
+        granted: Option<Member<'_>>,
+        holder: &OwnerSite,
+        queue: &WaitQueue,
+        section: InSection<'_>,
+    ) -> Self {
         let mut report = Self {
             lock: "mutex",
             holders: Vec::new(),
@@ -153,22 +159,22 @@ impl LockReport {
             waiters: Vec::new(),
             queued: [(LockKind::Mutex, state.queued() as usize), NOBODY, NOBODY, NOBODY],
         };
-        let granted = if state.is_held() { state.granted() } else { ptr::null_mut() };
         report.hold_alone(LockKind::Mutex, granted, holder);
-        report.wait(queue.places().map(|(_, call_site)| (LockKind::Mutex, call_site)));
+        report.wait(queue.places(section).map(|(_, call_site)| (LockKind::Mutex, call_site)));
         report
     }
 
     /// Looks at a read-write lock, inside a section.
     pub(crate) fn of_rwlock(
         state: RwState,
+        granted: Option<Member<'_>>,
         holders: &Holders,
-        queue: &WaitQueue,
-        readers: &WaitQueue,
+        [queue, readers]: [&WaitQueue; 2],
         granted_readers: &GrantedSet,
+        section: InSection<'_>,
     ) -> Self {
         let counts = state.counts;
-        let upgrades = usize::from(queue.first_mode() == Some(Mode::Upgrade));
+        let upgrades = usize::from(queue.first_mode(section) == Some(Mode::Upgrade));
         let mut report = Self {
             lock: "read-write lock",
             holders: Vec::new(),
@@ -181,7 +187,7 @@ impl LockReport {
                 (LockKind::Read, counts.waiting_readers as usize),
             ],
         };
-        report.hold_alone(LockKind::Write, state.granted, &holders.writer);
+        report.hold_alone(LockKind::Write, granted, &holders.writer);
         if let Some(call_site) = holders.upgradable.call_site() {
             report.hold(LockKind::UpgradableRead, call_site, false, 1);
         }
@@ -190,22 +196,22 @@ impl LockReport {
         }
         // The first waiting readers have their shares already, as many as are reserved.
         let reserved = counts.reserved as usize;
-        for (kind, call_site) in granted_readers.places().chain(readers.places().take(reserved)).take(LISTED) {
+        for (kind, call_site) in
+            granted_readers.places(section).chain(readers.places(section).take(reserved)).take(LISTED)
+        {
             report.hold(lock_kind(kind), call_site, true, 1);
         }
-        report.wait(queue.places().map(|(kind, call_site)| (lock_kind(kind), call_site)));
+        report.wait(queue.places(section).map(|(kind, call_site)| (lock_kind(kind), call_site)));
         // To skip more than a bounded number would make the section as long as the queue.
         if reserved <= LISTED {
-            report.wait(readers.places().skip(reserved).map(|(_, call_site)| (LockKind::Read, call_site)));
+            report.wait(readers.places(section).skip(reserved).map(|(_, call_site)| (LockKind::Read, call_site)));
         }
         report
     }
 
-    fn hold_alone(&mut self, kind: LockKind, granted: *mut Waiter, claimed: &OwnerSite) {
-        if let Some(granted) = NonNull::new(granted) {
-            // SAFETY: I1: in a section, and from the word: the waiter is granted and can't leave before the section ends.
-            let (_, call_site) = unsafe { queue::place_of(granted) };
-            self.hold(kind, call_site, true, 1);
+    fn hold_alone(&mut self, kind: LockKind, granted: Option<Member<'_>>, claimed: &OwnerSite) {
+        if let Some(granted) = granted {
+            self.hold(kind, granted.call_site(), true, 1);
         } else if let Some(call_site) = claimed.call_site() {
             self.hold(kind, call_site, false, 1);
         }

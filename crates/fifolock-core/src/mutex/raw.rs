@@ -5,8 +5,8 @@ use crate::call_site::CallSite;
 #[cfg(feature = "diagnostics")]
 use crate::diagnostics::LockReport;
 use crate::diagnostics::{OwnerSite, OwnerSiteMut, Recorded};
-use crate::queue::{Grants, Mode, Trade, WaitQueue, Waiter, WaiterPtr};
-use crate::raw::{RawLock, Refusal, Word};
+use crate::queue::{Grants, Member, Mode, OwnWaiter, Queued, Trade, WaitQueue, WaiterPtr};
+use crate::raw::{InSection, RawLock, Refusal, Word, in_section};
 use crate::rescue::Rescuing;
 use crate::state::mutex::MutexState;
 use crate::sync_shim::{UnsafeCell, const_fn};
@@ -34,19 +34,27 @@ impl<R> fmt::Debug for RawMutex<R> {
     }
 }
 
-// SAFETY: `waiters` is reached through `section` alone, which excludes every other section as far as `R` may be shared.
+// SAFETY: rule K9: `waiters` is reached in `section` alone, which excludes every other section as far as `R` may be shared.
 // - R: Sync: required, since it does the excluding.
 unsafe impl<R: RawLock + Sync> Sync for RawMutex<R> {}
 
 /// What a section may use: the decoded state, and the queue.
 pub struct Section<'s> {
+    proof: InSection<'s>,
     state: MutexState<'s>,
     queue: &'s mut WaitQueue,
     grants: &'s mut Grants,
     holder: OwnerSiteMut<'s>,
 }
 
-impl Section<'_> {
+impl<'s> Section<'s> {
+    /// The granted waiter that has not claimed. Only of a held mutex.
+    #[inline(always)]
+    fn granted(&self) -> Option<Member<'s>> {
+        // SAFETY: I1: the word holds the address of a granted waiter until this claims. I6: it was queued.
+        WaiterPtr::new(self.state.granted()).map(|granted| unsafe { granted.member(self.proof) })
+    }
+
     /// The owner gives the mutex up: it goes to the first waiter, or becomes free. The waker is to be woken.
     ///
     /// | before | after |
@@ -55,7 +63,7 @@ impl Section<'_> {
     /// | owner, `[]` | free |
     #[inline(always)]
     fn hand_off(&mut self) -> Option<Waker> {
-        let Some((first, waker, others)) = self.queue.grant_first(self.grants.next()) else {
+        let Some((first, waker, others)) = self.queue.grant_first(self.grants.next(), self.proof) else {
             self.state.release();
             return None;
         };
@@ -107,7 +115,10 @@ impl<R: RawLock> RawMutex<R> {
 
     #[cfg(feature = "diagnostics")]
     pub(crate) fn diagnose(&self) -> LockReport {
-        self.section(Refusal::Panics, |section| LockReport::of_mutex(&section.state, section.holder, section.queue))
+        self.section(Refusal::Panics, |section| {
+            let granted = if section.state.is_held() { section.granted() } else { None };
+            LockReport::of_mutex(&section.state, granted, section.holder, section.queue, section.proof)
+        })
     }
 }
 
@@ -119,13 +130,13 @@ impl<R: RawLock> Algorithm for &RawMutex<R> {
 
     #[inline(always)]
     fn section<T>(self, refusal: Refusal, f: impl FnOnce(&mut Section<'_>) -> T) -> T {
-        self.raw.with_refusal(refusal, |word| {
+        in_section(&self.raw, refusal, |proof, word| {
             self.waiters.with_mut(|waiters| {
-                // SAFETY: sections exclude each other and never nest, because nothing inside calls foreign code
-                // (contract K2); so this is the only reference.
+                // SAFETY: rules K2, K9: sections exclude each other, and never nest, since nothing inside calls foreign code;
+                // so this is the only reference.
                 let Waiters { queue, queued, grants, holder } = unsafe { &mut *waiters };
                 let state = MutexState::decode(*word, queued);
-                let mut section = Section { state, queue, grants, holder: holder.lend() };
+                let mut section = Section { proof, state, queue, grants, holder: holder.lend() };
                 let result = f(&mut section);
                 *word = section.state.encode();
                 result
@@ -147,7 +158,7 @@ impl<R: RawLock> Algorithm for &RawMutex<R> {
     }
 
     #[inline(always)]
-    fn fast_claim(self, waiter: Pin<&Waiter>) -> bool {
+    fn fast_claim(self, waiter: Queued<'_>) -> bool {
         crate::algorithm::fast_claim(&self.raw, waiter)
     }
 
@@ -156,6 +167,11 @@ impl<R: RawLock> Algorithm for &RawMutex<R> {
         if !self.raw.try_release(Word::HELD, Word::INIT) {
             self.release_slow();
         }
+    }
+
+    #[inline(always)]
+    fn in_section<'s>(section: &Self::Section<'s>) -> InSection<'s> {
+        section.proof
     }
 
     #[inline(always)]
@@ -169,40 +185,43 @@ impl<R: RawLock> Algorithm for &RawMutex<R> {
     }
 
     #[inline(always)]
-    fn acquire_or_claim(section: &mut Section<'_>, waiter: Pin<&Waiter>, queued: bool) -> bool {
-        debug_assert!(queued || !waiter.is_granted(), "a newcomer was granted");
+    unsafe fn acquire_or_claim(section: &mut Section<'_>, waiter: OwnWaiter<'_>) -> bool {
+        debug_assert!(waiter.queued().is_some() || !waiter.is_granted(), "a newcomer was granted");
         // No need to look which it is: nobody waits at a free mutex, and nobody was granted who did not wait.
-        let owns = section.state.acquire_or_claim(WaiterPtr::of(waiter).as_ptr());
+        let owns = section.state.acquire_or_claim(waiter.ptr().as_ptr());
         section.holder.set_if(owns, waiter.call_site())
     }
 
     #[inline(always)]
-    unsafe fn enqueue(section: &mut Section<'_>, waiter: Pin<&Waiter>, waker: Waker) -> Result<(), TooMany> {
+    unsafe fn enqueue<'s>(
+        section: &mut Self::Section<'s>,
+        waiter: OwnWaiter<'_>,
+        waker: Waker,
+    ) -> Result<Member<'s>, TooMany> {
         if let Err(full) = section.state.enqueue() {
             return Err(TooMany(full, waker));
         }
         // There are no batches, so nobody asks for the batch number.
-        // SAFETY: as the caller promises.
-        unsafe { section.queue.push(waiter, waker, 0, Mode::Write) };
-        Ok(())
+        // SAFETY: I1: as this function's caller promises.
+        Ok(unsafe { section.queue.push(waiter, waker, (0, Mode::Write), section.proof) })
     }
 
     #[inline(always)]
-    fn is_granted(section: &Section<'_>, waiter: Pin<&Waiter>) -> bool {
-        let granted = section.state.granted() == WaiterPtr::of(waiter).as_ptr();
+    fn is_granted<'s>(section: &Section<'s>, waiter: Member<'s>) -> bool {
+        let granted = section.state.granted() == waiter.as_ptr();
         debug_assert_eq!(granted, waiter.is_granted(), "the word and the waiter differ");
         granted
     }
 
     #[inline(always)]
-    fn claim(section: &mut Section<'_>, waiter: Pin<&Waiter>) {
+    unsafe fn claim<'s>(section: &mut Section<'s>, waiter: Member<'s>) {
         section.state.claim();
         section.holder.set(waiter.call_site());
     }
 
     #[inline(always)]
-    fn remove(section: &mut Section<'_>, waiter: Pin<&Waiter>, (): &mut ()) -> Waker {
-        // SAFETY: I2, I3: in a section; queued and not granted, so linked here. Its stage is `Done`, so it never waits again.
+    unsafe fn remove<'s>(section: &mut Section<'s>, waiter: Member<'s>, (): &mut ()) -> Waker {
+        // SAFETY: I1, I3: it waits, so it is linked here, and never waits again, as this function's caller promises.
         let (waker, others) = unsafe { section.queue.remove(waiter) };
         section.state.remove_waiter(others);
         waker
@@ -222,30 +241,28 @@ impl<R: RawLock> Rescuing for &RawMutex<R> {
     #[inline(always)]
     fn certainly_waits(section: &Section<'_>, waker: &Waker) -> bool {
         section.state.is_owned()
-            || section.state.is_held()
-                // SAFETY: I1: in a section, and the word says that the granted waiter has not claimed.
-                && WaiterPtr::new(section.state.granted()).is_some_and(|granted| !unsafe { granted.will_wake(waker) })
+            || section.state.is_held() && section.granted().is_some_and(|granted| !granted.will_wake(waker))
     }
 
     #[inline(always)]
-    unsafe fn prove_alive(section: &mut Section<'_>, waiter: Pin<&Waiter>) {
-        // SAFETY: as the caller promises.
-        unsafe { waiter.prove_alive(section.grants) };
+    fn prove_alive<'s>(section: &mut Section<'s>, waiter: Member<'s>) {
+        waiter.prove_alive(section.grants);
     }
 
     /// | before | after the theft |
     /// |---|---|
     /// | victim granted, `[a, thief, b]` | thief owns, `[a, victim, b]` |
     #[inline(always)]
-    unsafe fn try_steal(
-        section: &mut Section<'_>,
-        waiter: Pin<&Waiter>,
+    unsafe fn try_steal<'s>(
+        section: &mut Section<'s>,
+        waiter: Member<'s>,
         _: Pin<&()>,
         _: &mut Option<Waker>,
         (): &mut (),
     ) -> Step {
-        let Some(granted) = WaiterPtr::new(section.state.granted()) else { return Step::Wait };
-        // SAFETY: as the caller promises; the word says that the granted waiter has not claimed.
+        let Some(granted) = section.granted() else { return Step::Wait };
+        // SAFETY: I1: one waits, as this function's caller promises, so it is linked here; the other is granted, and so in no
+        // ring. Both want the mutex.
         match unsafe { section.queue.trade_if_due(waiter, granted, *section.grants) } {
             Trade::None => Step::Wait,
             Trade::Suspect => Step::WakeAgain,

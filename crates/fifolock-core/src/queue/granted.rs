@@ -1,6 +1,6 @@
 //! The granted readers that have not claimed their shares, and the numbers of grants.
 
-use super::{MoreWait, Ring, WaiterPtr};
+use super::{Member, MoreWait, Ring};
 
 /// The number of the newest grant, and in its low bits how often a theft has turned out to be wrong.
 ///
@@ -93,19 +93,19 @@ impl GrantedSet {
 
     /// # Safety
     ///
-    /// In the section that granted it: `node` comes from [`WaitQueue::grant`](super::WaitQueue::grant) of the same lock.
+    /// I1: the waiter was granted in this section, by a queue of the same lock, and is in no ring.
     #[inline(always)]
-    pub(crate) unsafe fn insert(&mut self, node: WaiterPtr) {
+    pub(crate) unsafe fn insert(&mut self, waiter: Member<'_>) {
         // SAFETY: I1: it was linked when the section began, and is in no ring now.
-        unsafe { self.0.link_last(node) };
+        unsafe { self.0.link_last(waiter) };
     }
 
     /// # Safety
     ///
-    /// In a section; the waiter is in this set.
+    /// I1: the waiter is in this set.
     #[inline(always)]
-    pub(crate) unsafe fn remove(&mut self, node: WaiterPtr) -> MoreWait {
-        // SAFETY: I1: linked here, as the caller promises.
-        unsafe { self.0.unlink(node) }
+    pub(crate) unsafe fn remove(&mut self, waiter: Member<'_>) -> MoreWait {
+        // SAFETY: I1: linked here.
+        unsafe { self.0.unlink(waiter) }
     }
 }

@@ -3,9 +3,9 @@
 //! The story stands in [the rescue](crate::rescue).
 
 use super::granted::is_later;
-use super::waiter::{Numbers, Role, WAITING};
-use super::{GrantedSet, Grants, Mode, WaitQueue, Waiter, WaiterPtr};
-use crate::sync_shim::Ordering;
+use super::waiter::{Numbers, Role};
+use super::{GrantedSet, Grants, Member, Mode, WaitQueue, Waiter, WaiterPtr};
+use crate::raw::InSection;
 use core::cell::{Cell, UnsafeCell};
 use core::marker::PhantomPinned;
 use core::mem::MaybeUninit;
@@ -20,13 +20,13 @@ pub(crate) const SCAN_BATCH: u32 = if cfg!(fifolock_loom) { 1 } else { 32 };
 
 /// What a poll finds among the unclaimed grants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum Found<'s> {
     /// None that the waiter could steal.
     Nothing,
     /// One of the waiter's own task. The waiter suspects its task, which must be woken once more.
     Suspect,
     /// A grant that the waiter's own task has left unclaimed for long enough to steal it.
-    Due(WaiterPtr),
+    Due(Member<'s>),
     /// There are more, to be visited in another section. The cursor is linked.
     More,
 }
@@ -86,106 +86,76 @@ impl Scan {
 
     #[inline(always)]
     pub(super) fn cursor(self: Pin<&Self>) -> WaiterPtr {
-        // SAFETY: the address of a cell is not null.
+        // SAFETY: I7: the address of a cell is not null.
         WaiterPtr(unsafe { NonNull::new_unchecked(self.get_ref().cursor.get().cast()) })
+    }
+
+    /// The linked cursor.
+    ///
+    /// # Safety
+    ///
+    /// I7: the scan is cut, by this poll, in an earlier section of the same lock.
+    #[inline(always)]
+    unsafe fn linked_cursor<'s>(self: Pin<&Self>, section: InSection<'s>) -> Member<'s> {
+        // SAFETY: I1, I6, I7: the scan's own cursor, which was written and linked when the scan was cut.
+        unsafe { self.cursor().member(section) }
     }
 }
 
-impl Waiter {
+impl Member<'_> {
     /// A robbed waiter that is polled has shown that its task is alive: for the rest of its wait, a theft from it takes
     /// twice as many polls. If nobody was granted anything since the theft, the victim was about to claim: the lock remembers that, once for
     /// each wait.
-    ///
-    /// # Safety
-    ///
-    /// In a section, by its poll; it waits, and was robbed.
     #[cold]
     #[inline(never)]
-    pub(crate) unsafe fn prove_alive(&self, grants: &mut Grants) {
+    pub(crate) fn prove_alive(self, grants: &mut Grants) {
         debug_assert!(self.is_robbed(), "nobody has doubted it");
-        // Ordering: Relaxed, as in `grant_first`.
-        self.grant_state.store(WAITING, Ordering::Relaxed);
-        // SAFETY: I2: as the caller promises.
-        let role = unsafe { self.role() };
-        // SAFETY: I2, I6: it was queued.
-        let at_the_theft = unsafe { self.numbers() }.since;
-        if role.level() == 0 && grants.is_newest(at_the_theft) {
+        self.set_waiting();
+        let role = self.role();
+        if role.level() == 0 && grants.is_newest(self.numbers().since) {
             grants.doubt();
         }
-        // SAFETY: I2: as the caller promises.
-        unsafe { self.set_role(role.raise_level()) };
+        self.set_role(role.raise_level());
     }
 
     /// The waiter has another waker, of another task perhaps: it has visited nothing, and suspects nobody.
-    ///
-    /// # Safety
-    ///
-    /// In a section; it has been queued.
     #[inline(always)]
-    pub(super) unsafe fn forget_scans(&self) {
-        // SAFETY: I2, I6: as the caller promises.
-        unsafe { self.update(|numbers| numbers.scanned = 0) };
-        // SAFETY: I2: as the caller promises.
-        let role = unsafe { self.role() };
-        // SAFETY: I2: as the caller promises.
-        unsafe { self.set_role(role.with_polls(0)) };
+    pub(super) fn forget_scans(self) {
+        self.set_scanned(0);
+        self.set_role(self.role().with_polls(0));
     }
 
     /// Whether this poll may steal a grant, should it find one.
-    ///
-    /// # Safety
-    ///
-    /// In a section; it waits.
     #[inline(always)]
-    pub(crate) unsafe fn may_steal(&self) -> bool {
-        // SAFETY: I2: as the caller promises.
-        unsafe { self.role() }.polls() + 1 >= POLLS_TO_STEAL
+    pub(crate) fn may_steal(self) -> bool {
+        self.role().polls() + 1 >= POLLS_TO_STEAL
     }
 
     /// The waiter has suspected its task at so many polls in a row, this one included.
-    ///
-    /// # Safety
-    ///
-    /// In a section, by its poll; it waits.
     #[inline(always)]
-    unsafe fn suspect(&self, role: Role, polls: u16, newest: u32) {
+    fn suspect(self, role: Role, polls: u16, newest: u32) {
         if polls == 1 {
-            // SAFETY: I2, I6: as the caller promises.
-            unsafe { self.update(|numbers| numbers.since = newest) };
+            self.set_since(newest);
         }
-        // SAFETY: I2: as the caller promises.
-        unsafe { self.set_role(role.with_polls(polls)) };
+        self.set_role(role.with_polls(polls));
     }
 }
 
-/// What the poll of a waiter comes to if this is the only unclaimed grant: a mutex, or a writer.
-///
-/// # Safety
-///
-/// In a section, by the waiter's poll; it waits, and `granted` is granted and not claimed.
+/// What the poll of a waiter, which waits, comes to if this is the only unclaimed grant: a mutex, or a writer.
 #[inline(always)]
-pub(crate) unsafe fn visit(waiter: Pin<&Waiter>, granted: WaiterPtr, grants: Grants) -> Found {
-    // SAFETY: I1: unclaimed, so its future has not ended.
-    let victim = unsafe { granted.waiter() };
-    // SAFETY: I6: one waits, the other was granted: both were queued.
-    if !unsafe { waiter.is_of_task(victim) } {
+pub(crate) fn visit<'s>(waiter: Member<'s>, granted: Member<'s>, grants: Grants) -> Found<'s> {
+    if !waiter.is_of_task(granted) {
         return Found::Nothing;
     }
-    // SAFETY: I2: it waits.
-    let role = unsafe { waiter.role() };
-    // SAFETY: I2, I6: it waits.
-    let since = unsafe { waiter.numbers() }.since;
-    // It is in no set, so it has the number of its grant.
-    // SAFETY: I2, I6: granted, so it was queued.
-    let grant = unsafe { victim.numbers() }.number;
+    let role = waiter.role();
+    // The victim is in no set, so it has the number of its grant.
+    let grant = granted.numbers().number;
     let polls = role.polls();
-    let known = polls > 0 && !is_later(grant, since);
-    // SAFETY: I2: in a section.
-    if known && is_due(polls, unsafe { victim.role() }, grants) {
+    let known = polls > 0 && !is_later(grant, waiter.numbers().since);
+    if known && is_due(polls, granted.role(), grants) {
         return Found::Due(granted);
     }
-    // SAFETY: as the caller promises.
-    unsafe { waiter.suspect(role, if known { polls + 1 } else { 1 }, grants.newest()) };
+    waiter.suspect(role, if known { polls + 1 } else { 1 }, grants.newest());
     Found::Suspect
 }
 
@@ -203,16 +173,15 @@ impl WaitQueue {
     ///
     /// # Safety
     ///
-    /// As [`visit`]; the waiter is linked in this queue.
+    /// I1: the waiter is linked in this queue; the other is granted and not claimed, in no ring, and waited for the same.
     #[cold]
     #[inline(never)]
-    pub(crate) unsafe fn trade_if_due(&mut self, waiter: Pin<&Waiter>, granted: WaiterPtr, grants: Grants) -> Trade {
-        // SAFETY: as the caller promises.
-        match unsafe { visit(waiter, granted, grants) } {
+    pub(crate) unsafe fn trade_if_due<'s>(&mut self, waiter: Member<'s>, granted: Member<'s>, grants: Grants) -> Trade {
+        match visit(waiter, granted, grants) {
             Found::Nothing | Found::More => Trade::None,
             Found::Suspect => Trade::Suspect,
             Found::Due(victim) => {
-                // SAFETY: as the caller promises. The waiter is done with waiting.
+                // SAFETY: I1: as this function's caller promises. I3: the waiter is the owner now, and waits no more.
                 unsafe { self.trade(waiter, victim, grants) };
                 Trade::Done
             }
@@ -235,70 +204,64 @@ impl GrantedSet {
     ///
     /// # Safety
     ///
-    /// In a section, by the waiter's poll; it waits in a queue of the same lock. The poll must
-    /// go on with the scan, or [`stop_scan`](Self::stop_scan), before it returns or runs foreign code.
+    /// I7: by the poll that the scan belongs to. The poll must go on with the scan, or [`stop_scan`](Self::stop_scan),
+    /// before it returns or runs foreign code.
     #[cold]
     #[inline(never)]
-    pub(crate) unsafe fn scan(
+    pub(crate) unsafe fn scan<'s>(
         &mut self,
-        waiter: Pin<&Waiter>,
+        waiter: Member<'s>,
         scan: Pin<&Scan>,
         grants: &mut Grants,
         helps: impl Fn(Mode) -> bool,
-    ) -> Found {
-        // SAFETY: as the caller promises.
-        let mut next = unsafe { self.resume(scan) };
+    ) -> Found<'s> {
+        let section = waiter.section();
+        // SAFETY: I7: by the poll that the scan belongs to.
+        let mut next = unsafe { self.resume(scan, section) };
         let before = Seen { newest: grants.newest(), any: false, known: false };
         let mut seen = scan.seen.get().unwrap_or(before);
-        // SAFETY: I2: it waits.
-        let role = unsafe { waiter.role() };
-        // SAFETY: I2, I6: it waits.
-        let Numbers { scanned, since, .. } = unsafe { waiter.numbers() };
+        let role = waiter.role();
+        let Numbers { scanned, since, .. } = waiter.numbers();
         for _ in 0..SCAN_BATCH {
-            let Some(node) = next else { break };
+            let Some(member) = next else { break };
             // SAFETY: I1: linked here.
-            next = unsafe { self.0.before(node) };
-            // SAFETY: I1: linked here.
-            let member = unsafe { node.waiter() };
+            next = unsafe { self.0.before(member) };
             if member.is_cursor() {
                 continue;
             }
-            // SAFETY: I2, I6: linked here.
-            let numbers = unsafe { member.numbers() };
+            let numbers = member.numbers();
             if !is_later(numbers.number, scanned) {
                 next = None;
                 break;
             }
-            // SAFETY: I6: one waits, the other was granted: both were queued.
-            if !unsafe { waiter.is_of_task(member) } {
+            if !waiter.is_of_task(member) {
                 continue;
             }
-            // SAFETY: I2: linked here.
-            let victim = unsafe { member.role() };
+            let victim = member.role();
             if helps(victim.mode()) {
                 let grant = if victim.0 & Role::RENUMBERED != 0 { numbers.since } else { numbers.number };
                 let known = role.polls() > 0 && !is_later(grant, since);
                 if known && is_due(role.polls(), victim, *grants) {
-                    return Found::Due(node);
+                    return Found::Due(member);
                 }
                 seen = Seen { any: true, known: seen.known || known, ..seen };
             }
-            // SAFETY: linked here.
-            unsafe { self.renumber(node, grants.next()) };
+            // SAFETY: I1: linked here.
+            unsafe { self.renumber(member, grants.next()) };
         }
         let Some(node) = next else {
-            // SAFETY: I2, I6: it waits.
-            unsafe { waiter.update(|numbers| numbers.scanned = seen.newest) };
+            waiter.set_scanned(seen.newest);
             let polls = if seen.known { role.polls() + 1 } else { u16::from(seen.any) };
-            // SAFETY: as the caller promises.
-            unsafe { waiter.suspect(role, polls, seen.newest) };
+            waiter.suspect(role, polls, seen.newest);
             return if seen.any { Found::Suspect } else { Found::Nothing };
         };
         scan.seen.set(Some(seen));
-        // SAFETY: I7: linked nowhere, so nobody else knows it.
+        // SAFETY: I7: linked nowhere, so only this poll knows it.
         unsafe { scan.cursor().as_ptr().write(Waiter::cursor()) };
-        // SAFETY: I7: the caller unlinks it before the poll returns; `node` is linked here.
-        unsafe { self.0.link_behind(node, scan.cursor()) };
+        // SAFETY: I7: of this poll, and written above.
+        let cursor = unsafe { scan.linked_cursor(section) };
+        // SAFETY: I7: the poll unlinks it before the poll returns. I1: `node` is linked here.
+        unsafe { self.0.link_behind(node, cursor) };
         scan.is_cut.set(true);
         Found::More
     }
@@ -307,13 +270,15 @@ impl GrantedSet {
     ///
     /// # Safety
     ///
-    /// In a section of the lock that is scanned, by the poll that scans.
+    /// I7: by the poll that scans, in a section of the lock that is scanned.
     #[inline(always)]
-    pub(crate) unsafe fn stop_scan(&mut self, scan: Pin<&Scan>) {
+    pub(crate) unsafe fn stop_scan(&mut self, scan: Pin<&Scan>, section: InSection<'_>) {
         if scan.is_cut() {
             scan.is_cut.set(false);
+            // SAFETY: I7: cut by this poll.
+            let cursor = unsafe { scan.linked_cursor(section) };
             // SAFETY: I7: linked here.
-            let _ = unsafe { self.0.unlink(scan.cursor()) };
+            let _ = unsafe { self.0.unlink(cursor) };
         }
     }
 
@@ -321,17 +286,18 @@ impl GrantedSet {
     ///
     /// # Safety
     ///
-    /// As [`stop_scan`](Self::stop_scan).
+    /// I7: as [`stop_scan`](Self::stop_scan).
     #[inline(always)]
-    unsafe fn resume(&mut self, scan: Pin<&Scan>) -> Option<WaiterPtr> {
+    unsafe fn resume<'s>(&mut self, scan: Pin<&Scan>, section: InSection<'s>) -> Option<Member<'s>> {
         if !scan.is_cut() {
-            // SAFETY: I1: the head is linked.
-            return self.0.head().map(|head| unsafe { self.0.tail_of(head) });
+            return self.0.tail(section);
         }
+        // SAFETY: I7: cut by this poll.
+        let cursor = unsafe { scan.linked_cursor(section) };
         // SAFETY: I7: linked here.
-        let next = unsafe { self.0.before(scan.cursor()) };
-        // SAFETY: as the caller promises.
-        unsafe { self.stop_scan(scan) };
+        let next = unsafe { self.0.before(cursor) };
+        // SAFETY: I7: by the poll that scans.
+        unsafe { self.stop_scan(scan, section) };
         next
     }
 
@@ -343,28 +309,18 @@ impl GrantedSet {
     ///
     /// # Safety
     ///
-    /// In a section; the waiter is in this set.
+    /// I1: the member is linked in this set.
     #[inline(always)]
-    unsafe fn renumber(&mut self, node: WaiterPtr, number: u32) {
-        // SAFETY: I1: linked here.
-        let member = unsafe { node.waiter() };
-        // SAFETY: I2: linked here.
-        let role = unsafe { member.role() };
-        let renumbered = role.0 & Role::RENUMBERED != 0;
-        // SAFETY: I2, I6: linked here.
-        unsafe {
-            member.update(|numbers| {
-                if !renumbered {
-                    numbers.since = numbers.number;
-                }
-                numbers.number = number;
-            });
+    unsafe fn renumber(&mut self, member: Member<'_>, number: u32) {
+        let role = member.role();
+        if role.0 & Role::RENUMBERED == 0 {
+            member.set_since(member.numbers().number);
         }
-        // SAFETY: I2: linked here.
-        unsafe { member.set_role(Role(role.0 | Role::RENUMBERED)) };
+        member.set_number(number);
+        member.set_role(Role(role.0 | Role::RENUMBERED));
         // SAFETY: I1: linked here.
-        let _ = unsafe { self.0.unlink(node) };
+        let _ = unsafe { self.0.unlink(member) };
         // SAFETY: I1: alive, and in no ring since.
-        unsafe { self.0.link_last(node) };
+        unsafe { self.0.link_last(member) };
     }
 }

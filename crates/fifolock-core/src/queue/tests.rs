@@ -6,6 +6,8 @@ mod rescue;
 
 use super::*;
 use crate::call_site::CallSite;
+use core::pin::Pin;
+use core::ptr::NonNull;
 use core::task::{RawWaker, RawWakerVTable};
 use std::boxed::Box;
 use std::sync::Arc;
@@ -37,13 +39,19 @@ unsafe fn drop_share(data: *const ()) {
     unsafe { Arc::decrement_strong_count(data.cast::<Nobody>()) };
 }
 
+/// All of a test is one section.
+fn section() -> InSection<'static> {
+    // SAFETY: the queue of a test has no lock, and one thread.
+    unsafe { InSection::new() }
+}
+
 /// A waiter with its waker, and what happened to it.
-struct Member {
+struct Entry {
     waiter: Pin<Box<Waiter>>,
     owners: Arc<Nobody>,
 }
 
-impl Member {
+impl Entry {
     fn new() -> Self {
         Self { waiter: Box::pin(Waiter::new(CallSite::here())), owners: Arc::new(Nobody) }
     }
@@ -53,7 +61,17 @@ impl Member {
     }
 
     fn node(&self) -> WaiterPtr {
-        WaiterPtr::of(self.waiter.as_ref())
+        WaiterPtr(NonNull::from(self.waiter.as_ref().get_ref()))
+    }
+
+    fn own(&mut self) -> OwnWaiter<'_> {
+        OwnWaiter::new(self.waiter.as_mut())
+    }
+
+    /// Only of one that was queued.
+    fn member(&self) -> Member<'static> {
+        // SAFETY: I1, I6: a bench keeps its waiters as long as the queue.
+        unsafe { self.node().member(section()) }
     }
 
     /// How many wakers the queue keeps, or has handed out.
@@ -64,7 +82,7 @@ impl Member {
 
 /// Waiters by number, and the queue that they go through.
 struct Bench {
-    members: Vec<Member>,
+    members: Vec<Entry>,
     queue: WaitQueue,
     granted: GrantedSet,
     grants: Grants,
@@ -73,7 +91,7 @@ struct Bench {
 impl Bench {
     fn new(members: usize) -> Self {
         Self {
-            members: (0..members).map(|_| Member::new()).collect(),
+            members: (0..members).map(|_| Entry::new()).collect(),
             queue: WaitQueue::new(),
             granted: GrantedSet::new(),
             grants: Grants::NONE,
@@ -93,21 +111,21 @@ impl Bench {
 
     fn push_as(&mut self, i: usize, mode: Mode) {
         let waker = self.members[i].waker();
-        // SAFETY: one section; a bench unlinks its members, or drops them together with the queue.
-        unsafe { self.queue.push(self.members[i].waiter.as_ref(), waker, i as u32 + 100, mode) };
+        // SAFETY: I1: a bench unlinks its members, or drops them together with the queue.
+        unsafe { self.queue.push(self.members[i].own(), waker, (i as u32 + 100, mode), section()) };
     }
 
     fn leave(&mut self, i: usize) -> Waker {
-        // SAFETY: one section; the tests name queued members.
-        let (waker, others) = unsafe { self.queue.remove(self.members[i].waiter.as_ref()) };
-        assert_eq!(others.0, self.queue.first_mode().is_some());
+        // SAFETY: I1, I3: the tests name members that wait.
+        let (waker, others) = unsafe { self.queue.remove(self.members[i].member()) };
+        assert_eq!(others.0, self.queue.first_mode(section()).is_some());
         waker
     }
 
     fn grant_first(&mut self) -> Option<(usize, Waker)> {
-        let (node, waker, others) = self.queue.grant_first(self.grants.next())?;
-        assert_eq!(others.0, self.queue.first_mode().is_some());
-        Some((self.number(node), waker))
+        let (first, waker, others) = self.queue.grant_first(self.grants.next(), section())?;
+        assert_eq!(others.0, self.queue.first_mode(section()).is_some());
+        Some((self.number(first), waker))
     }
 
     /// Grants the first, whose waker is used up.
@@ -120,58 +138,54 @@ impl Bench {
     /// The first, granted, is put into the set.
     fn grant_first_reader(&mut self) -> usize {
         let first = self.wake_first();
-        // SAFETY: granted in this section.
-        unsafe { self.granted.insert(self.members[first].node()) };
+        // SAFETY: I1: granted above, and in no ring.
+        unsafe { self.granted.insert(self.members[first].member()) };
         first
     }
 
     /// A granted member that claims, or is robbed.
     fn remove(&mut self, i: usize) {
-        // SAFETY: one section; the tests name members of the set.
-        unsafe { self.granted.remove(self.members[i].node()) };
+        // SAFETY: I1: the tests name members of the set.
+        unsafe { self.granted.remove(self.members[i].member()) };
     }
 
     /// The thief, which waits, takes the victim's grant over.
     fn trade(&mut self, thief: usize, victim: usize) {
-        let victim = self.members[victim].node();
-        // SAFETY: one section; the tests name a member that waits, and one that is granted and in no ring.
-        unsafe { self.queue.trade(self.members[thief].waiter.as_ref(), victim, self.grants) };
+        let (thief, victim) = (self.members[thief].member(), self.members[victim].member());
+        // SAFETY: I1, I3: the tests name a member that waits, and one that is granted and in no ring.
+        unsafe { self.queue.trade(thief, victim, self.grants) };
     }
 
     /// A granted member waits again.
     fn push_again(&mut self, robbed: usize, waker: Waker, batch_id: u32) {
-        let (node, mode) = (self.members[robbed].node(), self.mode(robbed));
-        // SAFETY: one section; the tests name a member that is granted and in no ring.
-        unsafe { self.queue.push_again(node, waker, batch_id, mode, self.grants) };
+        let mode = (batch_id, self.mode(robbed));
+        // SAFETY: I1: the tests name a member that is granted and in no ring.
+        unsafe { self.queue.push_again(self.members[robbed].member(), waker, self.grants, mode) };
     }
 
     fn mode(&self, i: usize) -> Mode {
-        // SAFETY: one section; the tests name members that wait, or are granted.
-        unsafe { self.members[i].node().mode() }
+        self.members[i].member().mode()
     }
 
     fn batch_id(&self, i: usize) -> u32 {
-        // SAFETY: one section; the tests name members that wait.
-        unsafe { self.members[i].waiter.batch_id() }
+        self.members[i].member().batch_id()
     }
 
-    fn number(&self, node: WaiterPtr) -> usize {
-        self.members.iter().position(|member| member.node() == node).expect("a member")
+    fn number(&self, member: Member<'_>) -> usize {
+        self.members.iter().position(|entry| ptr::eq(entry.node().as_ptr(), member.as_ptr())).expect("a member")
     }
 
     /// The members of a ring from the head, which must be the same backwards, as far as there are any; `None` is a cursor.
     fn places_of(&self, ring: &Ring) -> Vec<Option<usize>> {
-        let Some(head) = ring.head() else { return Vec::new() };
+        let Some(head) = ring.head(section()) else { return Vec::new() };
         let walk = |step: fn(Links) -> *const Waiter| {
             let mut walked = Vec::new();
             let mut node = head;
             loop {
-                // SAFETY: linked members are alive as long as the bench.
-                let waiter = unsafe { node.waiter() };
-                walked.push((!waiter.is_cursor()).then(|| self.number(node)));
+                walked.push((!node.is_cursor()).then(|| self.number(node)));
                 assert!(walked.len() <= 2 * self.members.len() + 9, "the ring does not close");
-                let next = step(waiter.links());
-                node = WaiterPtr(NonNull::new(next.cast_mut()).expect("linked"));
+                // SAFETY: I1: linked members are alive as long as the bench.
+                node = unsafe { linked(step(node.links()), section()) };
                 if node == head {
                     return walked;
                 }
@@ -281,28 +295,28 @@ fn leaving_and_coming_touch_the_neighbours_only() {
     // [0 1 2 3 4 5], but who walks on from 1, or back from 5, never meets 2, 3 or 4.
     let at = |bench: &Bench, i: usize| bench.members[i].node().as_ptr().cast_const();
     let (first, last) = (at(&bench, 0), at(&bench, 5));
-    bench.members[1].waiter.set_next(last);
-    bench.members[5].waiter.set_prev(at(&bench, 1));
-    bench.members[0].waiter.set_next(last);
+    bench.members[1].member().set_next(last);
+    bench.members[5].member().set_prev(at(&bench, 1));
+    bench.members[0].member().set_next(last);
     drop(bench.leave(3));
     // [0 1 2 4 5] ^3
-    assert!(ptr::eq(bench.members[2].waiter.links().next, at(&bench, 4)));
-    assert!(ptr::eq(bench.members[4].waiter.links().prev, at(&bench, 2)));
-    assert!(ptr::eq(bench.members[0].waiter.links().next, last), "a stranger's links were changed");
-    assert!(ptr::eq(bench.members[1].waiter.links().next, last), "a stranger's links were changed");
+    assert!(ptr::eq(bench.members[2].member().links().next, at(&bench, 4)));
+    assert!(ptr::eq(bench.members[4].member().links().prev, at(&bench, 2)));
+    assert!(ptr::eq(bench.members[0].member().links().next, last), "a stranger's links were changed");
+    assert!(ptr::eq(bench.members[1].member().links().next, last), "a stranger's links were changed");
 
     // The same for a newcomer: [0 … 5 6].
-    bench.members.push(Member::new());
+    bench.members.push(Entry::new());
     bench.push(6);
-    let links = bench.members[6].waiter.links();
+    let links = bench.members[6].member().links();
     assert!(ptr::eq(links.prev, last) && ptr::eq(links.next, first));
-    assert!(ptr::eq(bench.members[5].waiter.links().next, at(&bench, 6)));
-    assert!(ptr::eq(bench.members[0].waiter.links().prev, at(&bench, 6)));
+    assert!(ptr::eq(bench.members[5].member().links().next, at(&bench, 6)));
+    assert!(ptr::eq(bench.members[0].member().links().prev, at(&bench, 6)));
 
     for (i, next) in [(0, 1), (1, 2)] {
-        bench.members[i].waiter.set_next(at(&bench, next));
+        bench.members[i].member().set_next(at(&bench, next));
     }
-    bench.members[5].waiter.set_prev(at(&bench, 4));
+    bench.members[5].member().set_prev(at(&bench, 4));
     assert_eq!(bench.waiting(), [0, 1, 2, 4, 5, 6]);
 }
 
@@ -319,7 +333,7 @@ fn a_grant_marks_the_waiter_and_hands_out_its_waker() {
     drop(waker);
     assert_eq!((bench.members[0].wakers(), bench.members[1].wakers()), (0, 1));
     // It is still its owner's: the lock does not say when it is done.
-    assert_eq!(bench.members[0].waiter.membership(), Membership::Queued);
+    assert_eq!(bench.members[0].own().stage(), Stage::Queued);
 }
 
 #[test]
@@ -340,12 +354,12 @@ fn a_replaced_waker_comes_back() {
     let mut bench = Bench::queued(2);
     let other = Arc::new(Nobody);
     let waker = other.waker();
-    assert!(!bench.members[0].waiter.will_wake(&waker));
-    assert!(bench.members[0].waiter.will_wake(&bench.members[0].waker()));
-    // SAFETY: one section, and it waits.
-    let old = unsafe { replace_waker(bench.members[0].waiter.as_ref(), waker.clone()) };
+    assert!(!bench.members[0].member().will_wake(&waker));
+    assert!(bench.members[0].member().will_wake(&bench.members[0].waker()));
+    // SAFETY: I3: it waits.
+    let old = unsafe { replace_waker(bench.members[0].member(), waker.clone()) };
     assert!(old.will_wake(&bench.members[0].waker()));
-    assert!(bench.members[0].waiter.will_wake(&waker));
+    assert!(bench.members[0].member().will_wake(&waker));
     drop((old, waker));
     assert_eq!((bench.members[0].wakers(), Arc::strong_count(&other)), (0, 2));
     // [0 1]
@@ -360,19 +374,19 @@ fn a_replaced_waker_comes_back() {
 fn a_waiter_knows_its_last_waker_after_that_was_taken() {
     let mut bench = Bench::queued(1);
     let taken = bench.grant_first();
-    assert!(bench.members[0].waiter.will_wake(&bench.members[0].waker()));
-    assert!(!bench.members[0].waiter.will_wake(&Member::new().waker()));
+    assert!(bench.members[0].member().will_wake(&bench.members[0].waker()));
+    assert!(!bench.members[0].member().will_wake(&Entry::new().waker()));
     drop(taken);
 }
 
 #[test]
 fn stages_go_from_idle_to_queued_to_done() {
     let mut bench = Bench::new(1);
-    assert_eq!(bench.members[0].waiter.membership(), Membership::Idle);
+    assert_eq!(bench.members[0].own().stage(), Stage::Idle);
     bench.push(0);
-    assert_eq!(bench.members[0].waiter.membership(), Membership::Queued);
-    bench.members[0].waiter.set_done();
-    assert_eq!(bench.members[0].waiter.membership(), Membership::Done);
+    assert_eq!(bench.members[0].own().stage(), Stage::Queued);
+    bench.members[0].own().set_done();
+    assert_eq!(bench.members[0].own().stage(), Stage::Done);
 }
 
 #[test]
@@ -413,9 +427,11 @@ fn many_are_granted_as_they_would_be_one_by_one() {
                 let mut wakers = Vec::new();
                 let last = bench.grants;
                 // {0 …}, [… ]
-                // SAFETY: one section, and so many wait.
+                // SAFETY: I1: so many wait.
                 unsafe {
-                    bench.queue.grant_many(n as u32, &mut bench.grants, &mut bench.granted, |waker| wakers.push(waker));
+                    bench.queue.grant_many(n as u32, &mut bench.grants, &mut bench.granted, section(), |waker| {
+                        wakers.push(waker)
+                    });
                 }
                 // {0 … n}, [n …]
                 let granted = before + n;
@@ -433,7 +449,7 @@ fn many_are_granted_as_they_would_be_one_by_one() {
                     assert_eq!(bench.batch_id(i), number.next());
                 }
                 // Both go on as before.
-                bench.members.push(Member::new());
+                bench.members.push(Entry::new());
                 bench.push(before + waiting);
                 assert_eq!(bench.grant_first_reader(), granted);
                 assert_eq!(bench.granted(), (0..=granted).collect::<Vec<_>>());
@@ -466,7 +482,7 @@ fn the_queue_does_what_a_list_does() {
         match below(8) {
             0..=2 if list.len() < 20 => {
                 let i = bench.members.len();
-                bench.members.push(Member::new());
+                bench.members.push(Entry::new());
                 has_of.push(i);
                 if below(4) == 0 {
                     bench.push_as(i, Mode::Upgrade);
@@ -533,18 +549,17 @@ fn a_waiter_does_not_queue_twice() {
 fn the_first_kind_is_the_heads() {
     let mut bench = Bench::new(4);
     // []
-    assert_eq!(bench.queue.first_mode(), None);
+    assert_eq!(bench.queue.first_mode(section()), None);
     for (i, mode) in [Mode::Read, Mode::Upgradable, Mode::Write].into_iter().enumerate() {
         bench.push_as(i, mode);
     }
     // [0 1 2]
     for mode in [Mode::Read, Mode::Upgradable, Mode::Write] {
-        assert_eq!(bench.queue.first_mode(), Some(mode));
+        assert_eq!(bench.queue.first_mode(section()), Some(mode));
         let first = bench.wake_first();
-        // SAFETY: one section; it is granted and not claimed.
-        assert_eq!(unsafe { bench.members[first].node().mode() }, mode);
+        assert_eq!(bench.members[first].member().mode(), mode);
     }
-    assert_eq!(bench.queue.first_mode(), None);
+    assert_eq!(bench.queue.first_mode(section()), None);
 }
 
 #[test]
@@ -558,14 +573,14 @@ fn only_a_share_is_shared() {
 fn an_upgrade_goes_to_the_head() {
     for waiting in 0..4 {
         let mut bench = Bench::queued(waiting);
-        bench.members.push(Member::new());
+        bench.members.push(Entry::new());
         // [0 1 …]
         bench.push_as(waiting, Mode::Upgrade);
         // [upgrade 0 1 …]
         let order: Vec<_> = [waiting].into_iter().chain(0..waiting).collect();
-        assert_eq!((bench.waiting(), bench.queue.first_mode()), (order, Some(Mode::Upgrade)));
+        assert_eq!((bench.waiting(), bench.queue.first_mode(section())), (order, Some(Mode::Upgrade)));
         // The next newcomer goes last all the same.
-        bench.members.push(Member::new());
+        bench.members.push(Entry::new());
         bench.push(waiting + 1);
         // [upgrade 0 1 … newcomer]
         assert_eq!(bench.waiting().last(), Some(&(waiting + 1)));
@@ -592,7 +607,7 @@ fn a_trade_gives_the_victim_the_thiefs_place() {
             // What belongs to the place: the batch number, and the waker.
             assert_eq!(bench.batch_id(0), thief as u32 + 100);
             assert_eq!((bench.members[0].wakers(), bench.members[thief].wakers()), (0, 1));
-            assert!(bench.members[0].waiter.will_wake(&bench.members[thief].waker()));
+            assert!(bench.members[0].member().will_wake(&bench.members[thief].waker()));
 
             // It is granted in its turn, or leaves.
             for i in order {
@@ -618,7 +633,7 @@ fn a_newcomer_goes_behind_a_robbed_tail() {
     bench.wake_first();
     bench.trade(2, 0);
     // [1 0] ^2
-    bench.members.push(Member::new());
+    bench.members.push(Entry::new());
     bench.push(3);
     // [1 0 3]
     assert_eq!(bench.waiting(), [1, 0, 3]);
@@ -630,16 +645,16 @@ fn a_trade_touches_the_neighbours_only() {
     bench.wake_first();
     // [1 2 3 4 5], but who walks on from 1, or back from 5, never meets the others.
     let at = |bench: &Bench, i: usize| bench.members[i].node().as_ptr().cast_const();
-    bench.members[1].waiter.set_next(at(&bench, 5));
-    bench.members[5].waiter.set_prev(at(&bench, 1));
+    bench.members[1].member().set_next(at(&bench, 5));
+    bench.members[5].member().set_prev(at(&bench, 1));
     bench.trade(3, 0);
     // [1 2 0 4 5] ^3
-    let links = bench.members[0].waiter.links();
+    let links = bench.members[0].member().links();
     assert!(ptr::eq(links.prev, at(&bench, 2)) && ptr::eq(links.next, at(&bench, 4)));
-    assert!(ptr::eq(bench.members[1].waiter.links().next, at(&bench, 5)), "a stranger's links were changed");
-    assert!(ptr::eq(bench.members[5].waiter.links().prev, at(&bench, 1)), "a stranger's links were changed");
-    bench.members[1].waiter.set_next(at(&bench, 2));
-    bench.members[5].waiter.set_prev(at(&bench, 4));
+    assert!(ptr::eq(bench.members[1].member().links().next, at(&bench, 5)), "a stranger's links were changed");
+    assert!(ptr::eq(bench.members[5].member().links().prev, at(&bench, 1)), "a stranger's links were changed");
+    bench.members[1].member().set_next(at(&bench, 2));
+    bench.members[5].member().set_prev(at(&bench, 4));
     assert_eq!(bench.waiting(), [1, 2, 0, 4, 5]);
 }
 
@@ -648,15 +663,15 @@ fn a_robbed_waiter_waits_again_at_the_tail() {
     for waiting in 0..3 {
         let mut bench = Bench::queued(waiting + 1);
         assert_eq!(bench.wake_first(), 0);
-        let other = Member::new();
+        let other = Entry::new();
         // [1 …] ^0
         bench.push_again(0, other.waker(), 7);
         // [1 … 0]
         assert_eq!(bench.waiting(), (1..=waiting).chain([0]).collect::<Vec<_>>());
         assert!(!bench.members[0].waiter.is_granted());
-        assert_eq!((bench.batch_id(0), bench.members[0].waiter.membership()), (7, Membership::Queued));
+        assert_eq!((bench.batch_id(0), bench.members[0].own().stage()), (7, Stage::Queued));
         assert_eq!((bench.members[0].wakers(), other.wakers()), (0, 1));
-        assert!(bench.members[0].waiter.will_wake(&other.waker()));
+        assert!(bench.members[0].member().will_wake(&other.waker()));
         for _ in 0..waiting {
             bench.wake_first();
         }
@@ -679,7 +694,7 @@ fn a_robbed_upgrade_waits_again_at_the_head() {
     let waker = bench.members[2].waker();
     bench.push_again(2, waker, 0);
     // [2 0 1]
-    assert_eq!((bench.waiting(), bench.queue.first_mode()), (vec![2, 0, 1], Some(Mode::Upgrade)));
+    assert_eq!((bench.waiting(), bench.queue.first_mode(section())), (vec![2, 0, 1], Some(Mode::Upgrade)));
 }
 
 #[test]

@@ -1,23 +1,24 @@
 //! A waiter: the place in a queue that lies in a future, and its parts. The invariants are those of [the queue](super).
 
+use super::Member;
 use crate::call_site::CallSite;
+use crate::raw::InSection;
 use crate::sync_shim::{AtomicPtr, AtomicU8, Ordering, UnsafeCell};
 use core::fmt;
 use core::marker::PhantomPinned;
 use core::mem::{ManuallyDrop, MaybeUninit};
 use core::panic::{RefUnwindSafe, UnwindSafe};
-use core::pin::Pin;
 use core::ptr::{self, NonNull};
 use core::task::{RawWakerVTable, Waker};
 
-/// Where a waiter stands, as its owner sees it.
+/// How far a waiter has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Membership {
+pub(super) enum Stage {
     /// Never polled: it has no part in anything.
     Idle,
     /// In the hands of the lock: linked, waiting or granted.
     Queued,
-    /// Claimed or left: never in a queue again.
+    /// Claimed or cancelled: never in a queue again.
     Done,
 }
 
@@ -47,7 +48,7 @@ pub(super) const WAITING: u8 = 0;
 /// Owner of the lock, or of a reader's share, that has not claimed it. The waker was taken out.
 pub(super) const GRANTED: u8 = 1;
 /// As `WAITING`, and another waiter of its task has stolen its grant. Its own next poll makes it `WAITING`.
-const ROBBED: u8 = 2;
+pub(super) const ROBBED: u8 = 2;
 /// No waiter: the place in the set of granted readers where a scan goes on.
 const CURSOR: u8 = 3;
 
@@ -60,7 +61,7 @@ pub struct Waiter {
     pub(super) numbers: UnsafeCell<MaybeUninit<Numbers>>,
     pub(super) role: UnsafeCell<Role>,
     pub(super) grant_state: AtomicU8,
-    membership: UnsafeCell<Membership>,
+    pub(super) stage: UnsafeCell<Stage>,
     call_site: CallSite,
     _pinned: PhantomPinned,
 }
@@ -174,13 +175,13 @@ impl WakerSlot {
     ///
     /// # Safety
     ///
-    /// In a section; a waker was put in, and is taken once.
+    /// I3: in a section; the slot owns a waker, which is taken once.
     #[inline(always)]
-    unsafe fn take(&self) -> Waker {
+    pub(super) unsafe fn take(&self) -> Waker {
         let vtable = self.vtable.load(Ordering::Relaxed);
-        // SAFETY: `put` has it from a reference that is good for ever.
+        // SAFETY: I3: `put` and `new` store a `'static` reference.
         let vtable = unsafe { &*vtable };
-        // SAFETY: the parts of a waker that was put in whole, as the caller promises.
+        // SAFETY: I3: the parts of a waker that was put in whole, and is taken once.
         unsafe { Waker::new(self.data.load(Ordering::Relaxed), vtable) }
     }
 
@@ -189,13 +190,19 @@ impl WakerSlot {
     pub(super) fn is_of(&self, data: *const (), vtable: *const RawWakerVTable) -> bool {
         ptr::eq(self.data.load(Ordering::Relaxed), data) && ptr::eq(self.vtable.load(Ordering::Relaxed), vtable)
     }
+
+    /// Whether the last wakers of both wake the same task, by their addresses.
+    #[inline(always)]
+    pub(super) fn is_as(&self, other: &Self) -> bool {
+        self.is_of(other.data.load(Ordering::Relaxed), other.vtable.load(Ordering::Relaxed))
+    }
 }
 
-// SAFETY: the pointers are followed in sections only (I2), which exclude each other across threads wherever the lock
-// may be shared; so are links, numbers and role. `membership` is touched by who has the future exclusively (I4). The
-// slot's parts are atomics, written in sections only (I3). A waker is Send and Sync.
+// SAFETY: I2: links, numbers and role are touched through a `Member`, in sections, which exclude each other across threads
+// wherever the lock may be shared. I4: the stage is touched through an `OwnWaiter`, by the owner of the future. I3: the
+// slot's parts are atomics. A waker is Send and Sync.
 unsafe impl Send for Waiter {}
-// SAFETY: as above. A shared waiter offers nothing outside the crate.
+// SAFETY: I2, I3, I4, as for `Send`: a shared waiter offers atomics and its call site.
 unsafe impl Sync for Waiter {}
 
 impl Waiter {
@@ -208,19 +215,24 @@ impl Waiter {
             numbers: UnsafeCell::new(MaybeUninit::uninit()),
             role: UnsafeCell::new(Role::new(Mode::Write)),
             grant_state: AtomicU8::new(WAITING),
-            membership: UnsafeCell::new(Membership::Idle),
+            stage: UnsafeCell::new(Stage::Idle),
             call_site,
             _pinned: PhantomPinned,
         }
     }
 
-    /// The cursor of a scan: see [`Scan`](super::Scan).
+    /// The cursor of a scan: see [`Scan`](super::Scan). Its parts are written, as those of each linked waiter (I6), though
+    /// nobody asks for its task.
     #[inline(always)]
     pub(super) fn cursor() -> Self {
         let this = Self::new(CallSite::here());
-        // Ordering: Relaxed. The section that links it publishes it.
-        this.grant_state.store(CURSOR, Ordering::Relaxed);
-        this
+        let nobody = WakerSlot { data: AtomicPtr::new(ptr::null_mut()), vtable: AtomicPtr::new(ptr::null_mut()) };
+        Self {
+            slot: UnsafeCell::new(MaybeUninit::new(nobody)),
+            numbers: UnsafeCell::new(MaybeUninit::new(Numbers { number: 0, since: 0, scanned: 0 })),
+            grant_state: AtomicU8::new(CURSOR),
+            ..this
+        }
     }
 
     /// Whether it is the cursor of a scan, and no waiter.
@@ -234,23 +246,6 @@ impl Waiter {
     #[inline(always)]
     pub(crate) fn call_site(&self) -> CallSite {
         self.call_site
-    }
-
-    #[inline(always)]
-    pub(crate) fn membership(&self) -> Membership {
-        // SAFETY: I4.
-        self.membership.with(|membership| unsafe { *membership })
-    }
-
-    #[inline(always)]
-    pub(crate) fn set_done(&self) {
-        self.set_membership(Membership::Done);
-    }
-
-    #[inline(always)]
-    pub(super) fn set_membership(&self, to: Membership) {
-        // SAFETY: I4.
-        self.membership.with_mut(|membership| unsafe { *membership = to });
     }
 
     /// Whether the waiter was granted. Outside a section this is a hint; the section, or the word, decides.
@@ -274,150 +269,6 @@ impl Waiter {
         // Ordering: Relaxed. The thief is a waiter of the same task, whose polls come one after the other.
         self.grant_state.load(Ordering::Relaxed) == ROBBED
     }
-
-    /// Its grant was stolen, and it waits again, with this batch number. `newest` is the number of the newest grant.
-    ///
-    /// # Safety
-    ///
-    /// In a section; it has been queued.
-    #[inline(always)]
-    pub(super) unsafe fn wait_again(&self, batch_id: u32, newest: u32) {
-        // Ordering: Relaxed, as in `grant_first`.
-        self.grant_state.store(ROBBED, Ordering::Relaxed);
-        // SAFETY: I2, I6, as the caller promises.
-        unsafe {
-            self.update(|numbers| {
-                numbers.since = newest;
-                numbers.number = batch_id;
-            });
-        }
-        // SAFETY: I2, as the caller promises.
-        let role = unsafe { self.role() };
-        let role = Role(role.0 & !Role::RENUMBERED).with_polls(0);
-        // SAFETY: I2, as the caller promises.
-        unsafe { self.set_role(role) };
-    }
-
-    /// # Safety
-    ///
-    /// It has been queued.
-    #[inline(always)]
-    pub(super) unsafe fn slot(&self) -> &WakerSlot {
-        // SAFETY: I6, as the caller promises; what is in it are atomics.
-        self.slot.with(|slot| unsafe { &*slot.cast::<WakerSlot>() })
-    }
-
-    /// Takes the waker over; its addresses stay in the slot.
-    ///
-    /// # Safety
-    ///
-    /// In a section; the waiter waits (I3), and does so no more.
-    #[inline(always)]
-    pub(super) unsafe fn take_waker(&self) -> Waker {
-        // SAFETY: it waits, so it was queued.
-        let slot = unsafe { self.slot() };
-        // SAFETY: as the caller promises.
-        unsafe { slot.take() }
-    }
-
-    /// Whether the waker stored last wakes the same task as `waker`. Only for the owner of a queued waiter.
-    #[inline(always)]
-    pub(crate) fn will_wake(&self, waker: &Waker) -> bool {
-        debug_assert_eq!(self.membership(), Membership::Queued);
-        // SAFETY: queued.
-        unsafe { self.slot() }.is_of(waker.data(), waker.vtable())
-    }
-
-    /// Whether both were stored by the same task, as far as the addresses of their wakers tell.
-    ///
-    /// # Safety
-    ///
-    /// Both have been queued.
-    #[inline(always)]
-    pub(super) unsafe fn is_of_task(&self, other: &Self) -> bool {
-        // SAFETY: as the caller promises.
-        let slot = unsafe { other.slot() };
-        // SAFETY: as the caller promises.
-        unsafe { self.slot() }.is_of(slot.data.load(Ordering::Relaxed), slot.vtable.load(Ordering::Relaxed))
-    }
-
-    /// # Safety
-    ///
-    /// In a section; it has been queued.
-    #[inline(always)]
-    pub(super) unsafe fn numbers(&self) -> Numbers {
-        // SAFETY: I2, I6, as the caller promises.
-        self.numbers.with(|numbers| unsafe { *numbers.cast::<Numbers>() })
-    }
-
-    /// # Safety
-    ///
-    /// In a section; it has been queued.
-    #[inline(always)]
-    pub(super) unsafe fn update(&self, f: impl FnOnce(&mut Numbers)) {
-        // SAFETY: I2, I6, as the caller promises: the only reference.
-        self.numbers.with_mut(|numbers| f(unsafe { &mut *numbers.cast::<Numbers>() }));
-    }
-
-    /// # Safety
-    ///
-    /// In a section.
-    #[inline(always)]
-    pub(super) unsafe fn role(&self) -> Role {
-        // SAFETY: I2, as the caller promises.
-        self.role.with(|role| unsafe { *role })
-    }
-
-    /// # Safety
-    ///
-    /// In a section.
-    #[inline(always)]
-    pub(super) unsafe fn set_role(&self, to: Role) {
-        // SAFETY: I2, as the caller promises.
-        self.role.with_mut(|role| unsafe { *role = to });
-    }
-
-    /// # Safety
-    ///
-    /// In a section.
-    #[inline(always)]
-    pub(crate) unsafe fn mode(&self) -> Mode {
-        // SAFETY: as the caller promises.
-        unsafe { self.role() }.mode()
-    }
-
-    /// The batch number that the waiter was queued with.
-    ///
-    /// # Safety
-    ///
-    /// In a section; the waiter waits.
-    #[inline(always)]
-    pub(crate) unsafe fn batch_id(&self) -> u32 {
-        // SAFETY: as the caller promises.
-        unsafe { self.numbers() }.number
-    }
-
-    #[inline(always)]
-    pub(super) fn links(&self) -> Links {
-        // SAFETY: I2, the caller is in a section; the waiter is linked, so they were written.
-        self.links.with(|links| unsafe { *links.cast::<Links>() })
-    }
-
-    #[inline(always)]
-    pub(super) fn set_links(&self, to: Links) {
-        // SAFETY: I2, the caller is in a section.
-        self.links.with_mut(|links| unsafe { *links.cast::<Links>() = to });
-    }
-
-    pub(super) fn set_prev(&self, to: *const Waiter) {
-        // SAFETY: I2, the caller is in a section.
-        self.links.with_mut(|links| unsafe { (*links.cast::<Links>()).prev = to });
-    }
-
-    pub(super) fn set_next(&self, to: *const Waiter) {
-        // SAFETY: I2, the caller is in a section.
-        self.links.with_mut(|links| unsafe { (*links.cast::<Links>()).next = to });
-    }
 }
 
 // A panic never leaves a queue or a waiter half changed: no foreign code runs inside a section.
@@ -430,7 +281,7 @@ impl fmt::Debug for Waiter {
     }
 }
 
-/// A linked waiter, as the queue's pointers know it.
+/// A waiter as the lock's word and the queue's links know it: an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaiterPtr(pub(super) NonNull<Waiter>);
 
@@ -442,59 +293,19 @@ impl WaiterPtr {
     }
 
     #[inline(always)]
-    pub(crate) fn of(waiter: Pin<&Waiter>) -> Self {
-        Self(NonNull::from(waiter.get_ref()))
-    }
-
-    #[inline(always)]
     pub(crate) fn as_ptr(self) -> *mut Waiter {
         self.0.as_ptr()
     }
 
-    /// What the waiter waits for.
+    /// The waiter, for the rest of a section of its lock.
     ///
     /// # Safety
     ///
-    /// In a section; the waiter is queued, or granted and not claimed.
+    /// I1: the waiter is linked in a queue of the section's lock, or granted there and not claimed; or it is the waiter of
+    /// the poll, or the cursor of the poll, that runs this section. I6: it has been queued, or is a cursor.
     #[inline(always)]
-    pub(crate) unsafe fn mode(self) -> Mode {
-        // SAFETY: as the caller promises.
-        let waiter = unsafe { self.waiter() };
-        // SAFETY: as the caller promises.
-        unsafe { waiter.mode() }
-    }
-
-    /// Whether the waiter's task is the one that this waker wakes, as far as the addresses of its last one tell.
-    ///
-    /// # Safety
-    ///
-    /// In a section; the waiter is granted and not claimed.
-    #[inline(always)]
-    pub(crate) unsafe fn will_wake(self, waker: &Waker) -> bool {
-        // SAFETY: as the caller promises.
-        let waiter = unsafe { self.waiter() };
-        // SAFETY: granted, so it was queued.
-        unsafe { waiter.slot() }.is_of(waker.data(), waker.vtable())
-    }
-
-    /// Where the lock was asked for.
-    ///
-    /// # Safety
-    ///
-    /// In a section; the waiter is queued, or granted and not claimed.
-    #[inline(always)]
-    pub(crate) unsafe fn call_site(self) -> CallSite {
-        // SAFETY: as the caller promises.
-        unsafe { self.waiter() }.call_site()
-    }
-
-    /// # Safety
-    ///
-    /// The waiter is linked, or granted and not claimed, and the caller is in a section of its lock; or it is the caller's
-    /// own.
-    #[inline(always)]
-    pub(super) unsafe fn waiter<'a>(self) -> &'a Waiter {
-        // SAFETY: I1: it is where it was when it was linked. Shared access only (see the module's last paragraph).
-        unsafe { self.0.as_ref() }
+    pub(crate) unsafe fn member<'s>(self, section: InSection<'s>) -> Member<'s> {
+        // SAFETY: I1: it is where it was when it was linked. Shared access only: see the last paragraph of the module.
+        Member::new(unsafe { self.0.as_ref() }, section)
     }
 }

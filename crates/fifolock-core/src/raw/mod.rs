@@ -19,6 +19,7 @@ mod atomic;
 mod cell;
 #[cfg(feature = "std")]
 mod park;
+mod section;
 #[cfg(all(feature = "spin", target_has_atomic = "ptr"))]
 mod spin;
 #[cfg(feature = "std")]
@@ -27,6 +28,7 @@ mod std;
 pub use cell::{CellLock, Exclusion, LocalLock, OneThread};
 #[cfg(feature = "critical-section")]
 pub use cell::{CriticalSectionLock, InCriticalSection};
+pub(crate) use section::{InSection, in_section};
 #[cfg(all(feature = "spin", target_has_atomic = "ptr"))]
 #[cfg_attr(docsrs, doc(cfg(feature = "spin")))]
 pub use spin::SpinLock;

@@ -11,13 +11,12 @@ use crate::call_site::CallSite;
 #[cfg(feature = "diagnostics")]
 use crate::diagnostics::LockReport;
 use crate::diagnostics::{Holders, HoldersMut, Leaving, Recorded};
-use crate::queue::{GrantedSet, Mode, WaitQueue, Waiter, WaiterPtr};
-use crate::raw::{RawLock, Refusal, Word};
+use crate::queue::{GrantedSet, Member, Mode, Queued, WaitQueue, WaiterPtr};
+use crate::raw::{InSection, RawLock, Refusal, Word, in_section};
 use crate::state::rwlock::{Admit, Config, Counts, RwLockPolicy, RwState};
 use crate::sync_shim::{UnsafeCell, const_fn};
 use crate::wake::Wakers;
 use core::fmt;
-use core::pin::Pin;
 use core::task::Waker;
 
 /// Word, queues and counts; see [the module](super) for how they work together.
@@ -42,7 +41,7 @@ impl<R> fmt::Debug for RawRwLock<R> {
     }
 }
 
-// SAFETY: the cells are reached through `section` and `claim_share` alone, each in a section of `R`, which excludes every
+// SAFETY: rule K9: the cells are reached through `section` and `claim_share` alone, each in a section of `R`, which excludes every
 // other one as far as `R` may be shared.
 // - R: Sync: required, since it does the excluding.
 unsafe impl<R: RawLock + Sync> Sync for RawRwLock<R> {}
@@ -63,6 +62,7 @@ enum GivesUp {
 
 /// What a section may use: the decoded state, and the queues.
 pub struct Section<'s> {
+    proof: InSection<'s>,
     state: RwState<&'s mut Counts>,
     queue: &'s mut WaitQueue,
     readers: &'s mut WaitQueue,
@@ -70,7 +70,14 @@ pub struct Section<'s> {
     holders: HoldersMut<'s>,
 }
 
-impl Section<'_> {
+impl<'s> Section<'s> {
+    /// The granted writer that has not claimed.
+    #[inline(always)]
+    fn granted_writer(&self) -> Option<Member<'s>> {
+        // SAFETY: I1: the state has the address of a granted waiter until this claims. I6: it was queued.
+        WaiterPtr::new(self.state.granted).map(|writer| unsafe { writer.member(self.proof) })
+    }
+
     /// The queue for those who wait for this.
     #[inline(always)]
     fn queue_of(&mut self, mode: Mode) -> &mut WaitQueue {
@@ -93,18 +100,23 @@ impl Section<'_> {
     /// The same where one waiter at most may enter: its waker, if there is one. `None`: nothing has changed.
     #[inline(always)]
     fn admit_one(&mut self) -> Option<Option<Waker>> {
-        let granted = match self.state.admit_one(self.queue.first_mode(), || self.queue.is_first_robbed())? {
+        let granted = match self
+            .state
+            .admit_one(self.queue.first_mode(self.proof), || self.queue.is_first_robbed(self.proof))?
+        {
             Admit::Nobody => None,
-            Admit::Reader => self.readers.grant_first(self.state.next_grant()).map(|(reader, waker, _)| {
-                // SAFETY: I1: granted in this section, so alive, and in no queue.
+            Admit::Reader => self.readers.grant_first(self.state.next_grant(), self.proof).map(|(reader, waker, _)| {
+                // SAFETY: I1: granted in this section, and in no ring.
                 unsafe { self.granted_readers.insert(reader) };
                 waker
             }),
-            Admit::First(mode) => self.queue.grant_first(self.state.next_grant()).map(|(writer, waker, _)| {
-                self.state.granted = writer.as_ptr();
-                self.holders.granted(mode);
-                waker
-            }),
+            Admit::First(mode) => {
+                self.queue.grant_first(self.state.next_grant(), self.proof).map(|(writer, waker, _)| {
+                    self.state.granted = writer.as_ptr();
+                    self.holders.granted(mode);
+                    waker
+                })
+            }
         };
         Some(granted)
     }
@@ -119,18 +131,17 @@ impl Section<'_> {
     fn admit_batch(&mut self, wakers: &mut Wakers) {
         wakers.more = false;
         while wakers.room() > 0 {
-            match self.state.admit(self.queue.first_mode(), || self.queue.is_first_robbed()) {
+            match self.state.admit(self.queue.first_mode(self.proof), || self.queue.is_first_robbed(self.proof)) {
                 Admit::Nobody => return,
                 Admit::Reader => {
                     let readers = 1 + self.state.take_shares(wakers.room() - 1);
                     let grants = &mut self.state.counts.grants;
-                    // SAFETY: so many wait in the readers' queue; of the same lock as the set.
-                    unsafe {
-                        self.readers.grant_many(readers, grants, self.granted_readers, |waker| wakers.push(waker))
-                    };
+                    let set = &mut *self.granted_readers;
+                    // SAFETY: I1: the counts say that so many wait in the readers' queue.
+                    unsafe { self.readers.grant_many(readers, grants, set, self.proof, |waker| wakers.push(waker)) };
                 }
                 Admit::First(mode) => {
-                    let first = self.queue.grant_first(self.state.next_grant());
+                    let first = self.queue.grant_first(self.state.next_grant(), self.proof);
                     debug_assert!(first.is_some(), "the counts and the queue differ");
                     let Some((waiter, waker, _)) = first else { return };
                     wakers.push(waker);
@@ -139,7 +150,7 @@ impl Section<'_> {
                         self.holders.granted(mode);
                         return;
                     }
-                    // SAFETY: I1: granted in this section, so alive, and in no queue.
+                    // SAFETY: I1: granted in this section, and in no ring.
                     unsafe { self.granted_readers.insert(waiter) };
                 }
             }
@@ -151,7 +162,7 @@ impl Section<'_> {
     #[inline(always)]
     fn is_there_more(&mut self) -> bool {
         let mut next = self.state.copied();
-        let more = next.admit(self.queue.first_mode(), || self.queue.is_first_robbed());
+        let more = next.admit(self.queue.first_mode(self.proof), || self.queue.is_first_robbed(self.proof));
         if let Admit::First(mode) = more
             && mode.is_shared()
             && !self.state.queues_readers_apart()
@@ -163,10 +174,10 @@ impl Section<'_> {
 
     /// A task-fair batch goes on. P3: an upgrade that has come to the head since the batch began doesn't end a run of readers.
     fn admit_run(&mut self, wakers: &mut Wakers) {
-        let upgrade = if self.state.go_on() { self.queue.set_upgrade_aside() } else { None };
+        let upgrade = if self.state.go_on() { self.queue.set_upgrade_aside(self.proof) } else { None };
         self.admit_batch(wakers);
         if let Some(upgrade) = upgrade {
-            // SAFETY: it was set aside in this section.
+            // SAFETY: I1: it was set aside in this section.
             unsafe { self.queue.put_upgrade_back(upgrade) };
             // The run may be gone, and the upgrade alone.
             if !wakers.more {
@@ -198,15 +209,16 @@ impl<R: RawLock> RawRwLock<R> {
 
     #[inline(always)]
     fn section<T>(&self, refusal: Refusal, f: impl FnOnce(&mut Section<'_>) -> T) -> T {
-        self.raw.with_refusal(refusal, |word| {
+        in_section(&self.raw, refusal, |proof, word| {
             self.queues.with_mut(|queues| {
-                // SAFETY: sections exclude each other and never nest, because nothing inside calls foreign code
-                // (contract K2); so this is the only reference.
+                // SAFETY: rules K2, K9: sections exclude each other, and never nest, since nothing inside calls foreign code;
+                // so this is the only reference.
                 let Queues { queue, readers, granted_readers, holders } = unsafe { &mut *queues };
                 self.counts.with_mut(|counts| {
-                    // SAFETY: as above.
+                    // SAFETY: rules K2, K9: as for the queues.
                     let state = RwState::decode(*word, unsafe { &mut *counts }, self.config);
-                    let mut section = Section { state, queue, readers, granted_readers, holders: holders.lend() };
+                    let mut section =
+                        Section { proof, state, queue, readers, granted_readers, holders: holders.lend() };
                     let result = f(&mut section);
                     // A scan's cursor may be alone in the set while a writer holds.
                     let unclaimed = !section.state.writer && !section.granted_readers.is_empty();
@@ -221,18 +233,20 @@ impl<R: RawLock> RawRwLock<R> {
     ///
     /// # Safety
     ///
-    /// By the polled future of a queued waiter of this lock that waits for a share.
+    /// I1: this lock queued the waiter, which waits for a share.
     #[inline]
-    unsafe fn claim_share(&self, waiter: Pin<&Waiter>) -> bool {
-        self.raw.with(move |word| {
+    unsafe fn claim_share(&self, waiter: Queued<'_>) -> bool {
+        in_section(&self.raw, Refusal::Aborts, move |proof, word| {
             if !waiter.is_granted() {
                 return false;
             }
             let others = self.queues.with_mut(|queues| {
-                // SAFETY: sections exclude each other and never nest, as in `section`.
+                // SAFETY: rules K2, K9: as in `section`.
                 let set = unsafe { &mut (*queues).granted_readers };
-                // SAFETY: I2: in a section; granted and not claimed, so in the set.
-                unsafe { set.remove(WaiterPtr::of(waiter)) }
+                // SAFETY: I1: this lock queued the waiter, which has not claimed.
+                let member = unsafe { waiter.member(proof) };
+                // SAFETY: I1: granted and not claimed, so in the set.
+                unsafe { set.remove(member) }
             });
             if !others.0 {
                 *word = word.all_claimed();
@@ -380,8 +394,9 @@ impl<R: RawLock> RawRwLock<R> {
     #[cfg(feature = "diagnostics")]
     pub(crate) fn diagnose(&self) -> LockReport {
         self.section(Refusal::Panics, |section| {
-            let Section { state, queue, readers, granted_readers, holders } = section;
-            LockReport::of_rwlock(state.copied(), holders, queue, readers, granted_readers)
+            let granted = section.granted_writer();
+            let Section { proof, state, queue, readers, granted_readers, holders } = section;
+            LockReport::of_rwlock(state.copied(), granted, holders, [queue, readers], granted_readers, *proof)
         })
     }
 }

@@ -8,11 +8,10 @@ use crate::call_site::CallSite;
 use crate::error::{LockKind, UpgradeError};
 use crate::held::{Held, Release};
 use crate::platform::Platform;
-use crate::queue::{Membership, Waiter};
+use crate::queue::{OwnWaiter, Queued};
 use crate::raw::RawLock;
 use crate::wait;
 use core::mem;
-use core::pin::Pin;
 
 /// A request, what it is called in errors, and the guard it ends in.
 macro_rules! requests {
@@ -89,15 +88,16 @@ impl<L: RwLockHandle> RequestImpl for Upgrading<L> {
     }
 
     #[inline(always)]
-    fn cancel(&self, waiter: Pin<&Waiter>) {
+    fn cancel(&self, waiter: OwnWaiter<'_>) {
         self.give_unused_share_back(waiter);
         wait::cancel(self.lock(), waiter);
     }
 
     /// A grant becomes the share again, which is held before anyone is woken: a waker may panic.
-    fn give_up(&self, waiter: Pin<&Waiter>) {
-        if self.lock().claim_or_cancel(waiter) {
-            // SAFETY: just claimed.
+    fn give_up(&self, waiter: OwnWaiter<'_>) {
+        let Some(queued) = waiter.queued() else { return };
+        if self.lock().claim_or_cancel(queued) {
+            // SAFETY: rule M7: just claimed, and no guard has been made.
             let owned = unsafe { Held::new(Writing(self.0.raw()), waiter.call_site()) };
             // The share is the operation's.
             mem::forget(downgrade_to_upgradable(owned));
@@ -125,8 +125,8 @@ impl<L: RwLockHandle> RequestImpl for Upgrading<L> {
 impl<L: RwLockHandle> Upgrading<L> {
     /// One that was never polled has its share still; later, leaving the queue gives it back.
     #[inline(always)]
-    fn give_unused_share_back(&self, waiter: Pin<&Waiter>) {
-        if waiter.membership() == Membership::Idle {
+    fn give_unused_share_back(&self, waiter: OwnWaiter<'_>) {
+        if waiter.is_idle() {
             waiter.set_done();
             UpgradableSide::release(self.0.raw(), waiter.call_site());
         }
@@ -134,7 +134,7 @@ impl<L: RwLockHandle> Upgrading<L> {
 }
 
 impl<R: RawLock> Ends for OnSide<'_, R, UpgradeSide> {
-    fn claim_or_cancel(self, waiter: Pin<&Waiter>) -> bool {
+    fn claim_or_cancel(self, waiter: Queued<'_>) -> bool {
         self.claim_or_stay_reader(waiter)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::rescue::{POLLS_TO_STEAL, SCAN_BATCH};
 use super::*;
-use core::pin::pin;
+use core::pin::{Pin, pin};
 
 const BATCH: usize = SCAN_BATCH as usize;
 
@@ -27,13 +27,13 @@ macro_rules! scan {
 
 impl Bench {
     /// One section of a poll of `i`, which waits and scans the set. It may steal any kind.
-    fn section_of(&mut self, i: usize, scan: Pin<&Scan>) -> Found {
+    fn section_of(&mut self, i: usize, scan: Pin<&Scan>) -> Found<'static> {
         self.section_for(i, scan, |_| true)
     }
 
-    fn section_for(&mut self, i: usize, scan: Pin<&Scan>, helps: impl Fn(Mode) -> bool) -> Found {
-        // SAFETY: one section; the tests name a member that waits.
-        unsafe { self.granted.scan(self.members[i].waiter.as_ref(), scan, &mut self.grants, helps) }
+    fn section_for(&mut self, i: usize, scan: Pin<&Scan>, helps: impl Fn(Mode) -> bool) -> Found<'static> {
+        // SAFETY: I7: each test ends its scans.
+        unsafe { self.granted.scan(self.members[i].member(), scan, &mut self.grants, helps) }
     }
 
     /// The rest of a poll of `i`: in how many sections, and what it has come to.
@@ -61,12 +61,11 @@ impl Bench {
 
     /// A poll of `i`, which waits, where the word names one grant.
     fn poll_at(&mut self, i: usize, granted: usize) -> Poll {
-        // SAFETY: one section; the tests name a member that waits, and one that is granted.
-        let found = unsafe { visit(self.members[i].waiter.as_ref(), self.members[granted].node(), self.grants) };
+        let found = visit(self.members[i].member(), self.members[granted].member(), self.grants);
         self.come_to(found)
     }
 
-    fn come_to(&self, found: Found) -> Poll {
+    fn come_to(&self, found: Found<'_>) -> Poll {
         match found {
             Found::More => unreachable!("the scan goes on"),
             Found::Due(node) => Steals(self.number(node)),
@@ -84,8 +83,8 @@ impl Bench {
     }
 
     fn stop(&mut self, scan: Pin<&Scan>) {
-        // SAFETY: one section, of the lock that is scanned.
-        unsafe { self.granted.stop_scan(scan) };
+        // SAFETY: I7: each test scans the set of its bench.
+        unsafe { self.granted.stop_scan(scan, section()) };
     }
 
     fn places(&self) -> Vec<Option<usize>> {
@@ -94,20 +93,19 @@ impl Bench {
 
     fn has_cursor_of(&self, scan: Pin<&Scan>) -> bool {
         let cursor = scan.cursor();
-        let mut node = self.granted.0.head();
+        let Some(mut node) = self.granted.0.head(section()) else { return false };
         for _ in 0..self.places().len() {
-            if node == Some(cursor) {
+            if ptr::eq(node.as_ptr(), cursor.as_ptr()) {
                 return true;
             }
-            // SAFETY: linked.
-            node = node.and_then(|node| NonNull::new(unsafe { node.waiter() }.links().next.cast_mut())).map(WaiterPtr);
+            // SAFETY: I1: linked.
+            node = unsafe { linked(node.links().next, section()) };
         }
         false
     }
 
     fn grant_number(&self, i: usize) -> u32 {
-        // SAFETY: one section; the tests name members that were queued.
-        unsafe { self.members[i].waiter.numbers() }.number
+        self.members[i].member().numbers().number
     }
 
     /// The set is in the order of numbers, each its own and odd.
@@ -121,22 +119,21 @@ impl Bench {
     }
 
     fn level(&self, i: usize) -> u16 {
-        // SAFETY: one section.
-        unsafe { self.members[i].waiter.role() }.level()
+        self.members[i].member().role().level()
     }
 
     fn polls(&self, i: usize) -> u16 {
-        // SAFETY: one section.
-        unsafe { self.members[i].waiter.role() }.polls()
+        self.members[i].member().role().polls()
     }
 
     /// The task of a granted member is now that of another one, without a new grant.
     fn give_task_of(&mut self, from: usize, to: usize) {
         let owners = Arc::clone(&self.members[from].owners);
-        // SAFETY: granted, so its waker was taken.
-        unsafe { self.members[to].waiter.slot() }.put(owners.waker());
-        // SAFETY: put in above, and taken once. The addresses stay.
-        drop(unsafe { self.members[to].waiter.take_waker() });
+        let member = self.members[to].member();
+        // Granted, so its waker was taken.
+        member.slot().put(owners.waker());
+        // SAFETY: I3: put in above, and taken once. The addresses stay.
+        drop(unsafe { member.take_waker() });
         self.members[to].owners = owners;
     }
 
@@ -149,8 +146,7 @@ impl Bench {
 
     /// A robbed member is polled.
     fn prove_alive(&mut self, i: usize) {
-        // SAFETY: one section; the tests name a robbed member.
-        unsafe { self.members[i].waiter.prove_alive(&mut self.grants) };
+        self.members[i].member().prove_alive(&mut self.grants);
     }
 
     /// The last of the queue leaves it, so that those before it can be granted and it comes again.
@@ -159,11 +155,10 @@ impl Bench {
         let wakers: Vec<_> = rest.iter().map(|i| self.leave(*i)).collect();
         assert_eq!(self.grant_first_reader(), victim);
         for (i, waker) in rest.into_iter().zip(wakers) {
-            let waiter = self.members[i].waiter.as_ref();
-            // SAFETY: one section; it was unlinked above, and its waker taken.
-            unsafe { waiter.slot() }.put(waker);
-            // SAFETY: as above, and it is pinned.
-            unsafe { self.queue.0.link_last(WaiterPtr::of(waiter)) };
+            let member = self.members[i].member();
+            member.slot().put(waker);
+            // SAFETY: I1: it was unlinked above, and its waker taken.
+            unsafe { self.queue.0.link_last(member) };
         }
     }
 }
@@ -189,7 +184,7 @@ fn bench_from(grants: Grants, granted: &[usize], waiting: &[usize]) -> Bench {
     let tasks = granted.iter().chain(waiting).max().map_or(0, |last| last + 1);
     let tasks: Vec<_> = (0..tasks).map(|_| Arc::new(Nobody)).collect();
     for task in granted.iter().chain(waiting) {
-        bench.members.push(Member { owners: Arc::clone(&tasks[*task]), ..Member::new() });
+        bench.members.push(Entry { owners: Arc::clone(&tasks[*task]), ..Entry::new() });
         bench.push(bench.members.len() - 1);
     }
     (0..granted.len()).for_each(|i| assert_eq!(bench.grant_first_reader(), i));
@@ -200,7 +195,7 @@ fn bench_from(grants: Grants, granted: &[usize], waiting: &[usize]) -> Bench {
 fn join(bench: &mut Bench, of: usize) -> usize {
     let joined = bench.members.len();
     let owners = Arc::clone(&bench.members[of].owners);
-    bench.members.push(Member { owners, ..Member::new() });
+    bench.members.push(Entry { owners, ..Entry::new() });
     // To the head, so that it is the next.
     bench.push_as(joined, Mode::Upgrade);
     assert_eq!(bench.grant_first_reader(), joined);
@@ -220,8 +215,7 @@ fn r1_the_third_poll_steals() {
     let mut bench = bench_of(&[0, 1], &[0]);
     for _ in 0..2 {
         assert_eq!(bench.poll_at(2, 0), Suspects);
-        // SAFETY: one section.
-        let may = unsafe { bench.members[2].waiter.may_steal() };
+        let may = bench.members[2].member().may_steal();
         assert_eq!(may, bench.polls(2) == 2);
     }
     assert_eq!(bench.poll_at(2, 0), Steals(0));
@@ -305,8 +299,8 @@ fn r1_a_task_is_told_by_its_last_waker() {
     assert_eq!(bench.poll(1), Waits);
     // The waiter has moved to the task of the grant.
     let waker = bench.members[0].waker();
-    // SAFETY: one section, and it waits.
-    drop(unsafe { replace_waker(bench.members[1].waiter.as_ref(), waker) });
+    // SAFETY: I3: it waits.
+    drop(unsafe { replace_waker(bench.members[1].member(), waker) });
     assert_eq!(bench.poll_at(1, 0), Suspects);
 }
 
@@ -321,7 +315,7 @@ fn r1_a_victim_that_is_polled_doubles_the_polls_to_steal() {
         bench.suspects(1, polls - 1);
         assert_eq!(bench.poll(1), Steals(0), "after {polls} polls");
         bench.steal(0);
-        assert!(bench.queue.is_first_robbed() == (bench.waiting()[0] == 0));
+        assert!(bench.queue.is_first_robbed(section()) == (bench.waiting()[0] == 0));
         bench.prove_alive(0);
         assert!(!bench.members[0].waiter.is_robbed());
         bench.grant_again(0);
@@ -375,10 +369,8 @@ fn r1_a_lock_whose_waits_were_disturbed_takes_more_polls() {
         bench.steal(0);
         bench.prove_alive(0);
         // A new wait.
-        // SAFETY: one section.
-        let role = unsafe { bench.members[0].waiter.role() };
-        // SAFETY: one section.
-        unsafe { bench.members[0].waiter.set_role(Role(role.0 & 0b11)) };
+        let role = bench.members[0].member().role();
+        bench.members[0].member().set_role(Role(role.0 & 0b11));
         bench.grant_again(0);
     }
     assert_eq!(bench.grants.level(), 1);
@@ -423,13 +415,8 @@ fn r1_a_role_keeps_its_kind() {
         let waker = bench.members[0].waker();
         bench.push_again(0, waker, 0);
         for level in 1..9 {
-            let role = |bench: &Bench| {
-                // SAFETY: one section.
-                unsafe { bench.members[0].waiter.role() }
-            };
-            // SAFETY: one section.
-            unsafe { bench.members[0].waiter.set_role(role(&bench).with_polls(1023)) };
-            // SAFETY: one section; it is robbed.
+            let role = |bench: &Bench| bench.members[0].member().role();
+            bench.members[0].member().set_role(role(&bench).with_polls(1023));
             bench.prove_alive(0);
             assert_eq!((bench.mode(0), bench.level(0)), (mode, level.min(7)));
             assert_eq!(role(&bench).polls(), 1023);
@@ -497,7 +484,7 @@ fn r8_a_poll_stops_at_what_an_earlier_one_has_visited() {
             assert_eq!(bench.poll_in_sections(members), (1, Waits), "visited twice");
             // Another waiter of the task has not visited it yet.
             let owners = Arc::clone(&bench.members[members].owners);
-            bench.members.push(Member { owners, ..Member::new() });
+            bench.members.push(Entry { owners, ..Entry::new() });
             bench.push(members + 1);
             assert_eq!(bench.poll(members + 1), Suspects);
         }
@@ -588,7 +575,7 @@ fn r8_a_grant_that_does_not_help_is_no_suspect() {
 #[test]
 fn r8_a_scan_asks_of_the_kind_of_each_grant() {
     let mut bench = bench_of(&[], &[0, 0]);
-    bench.members.push(Member { owners: Arc::clone(&bench.members[0].owners), ..Member::new() });
+    bench.members.push(Entry { owners: Arc::clone(&bench.members[0].owners), ..Entry::new() });
     bench.push_as(2, Mode::Upgrade);
     assert_eq!((bench.grant_first_reader(), bench.grant_first_reader()), (2, 0));
     for _ in 0..2 {
@@ -596,7 +583,7 @@ fn r8_a_scan_asks_of_the_kind_of_each_grant() {
         assert_eq!(bench.section_for(1, scan, |mode| mode == Mode::Upgrade), Found::Suspect);
     }
     scan!(scan);
-    let upgrade = bench.members[2].node();
+    let upgrade = bench.members[2].member();
     assert_eq!(bench.section_for(1, scan, |mode| mode == Mode::Upgrade), Found::Due(upgrade));
 }
 
@@ -745,7 +732,7 @@ fn r8_the_cursor_survives_a_batch() {
     let members = BATCH + 1;
     let mut bench = bench_of(&vec![0; members], &[1, 0, 0, 0]);
     let waker = bench.leave(members);
-    let thief = Member { owners: Arc::clone(&bench.members[members].owners), ..Member::new() };
+    let thief = Entry { owners: Arc::clone(&bench.members[members].owners), ..Entry::new() };
     drop(waker);
     bench.members.push(thief);
     let thief = members + 4;
@@ -754,8 +741,8 @@ fn r8_the_cursor_survives_a_batch() {
     assert_eq!(bench.section_of(thief, scan), Found::More);
     (1..members).for_each(|i| bench.remove(i));
     assert_eq!(bench.places(), [Some(0), None]);
-    // SAFETY: one section, and so many wait.
-    unsafe { bench.queue.grant_many(3, &mut bench.grants, &mut bench.granted, drop) };
+    // SAFETY: I1: so many wait.
+    unsafe { bench.queue.grant_many(3, &mut bench.grants, &mut bench.granted, section(), drop) };
     assert_eq!(bench.places(), [Some(0), None, Some(members + 1), Some(members + 2), Some(members + 3)]);
     assert_eq!(bench.poll_on(thief, scan), (1, Waits));
     bench.assert_in_order();
@@ -944,19 +931,19 @@ fn r8_the_set_stays_in_the_order_of_numbers() {
 fn p3_an_upgrade_is_set_aside_for_a_section() {
     for waiting in 0..3 {
         let mut bench = Bench::queued(waiting);
-        assert!(bench.queue.set_upgrade_aside().is_none(), "nobody upgrades");
+        assert!(bench.queue.set_upgrade_aside(section()).is_none(), "nobody upgrades");
         assert_eq!(bench.waiting().len(), waiting);
-        bench.members.push(Member::new());
+        bench.members.push(Entry::new());
         bench.push_as(waiting, Mode::Upgrade);
-        let upgrade = bench.queue.set_upgrade_aside().expect("the head");
+        let upgrade = bench.queue.set_upgrade_aside(section()).expect("the head");
         assert_eq!((bench.number(upgrade), bench.waiting()), (waiting, (0..waiting).collect()));
         // The rest goes on without it.
         let granted = bench.grant_first();
         assert_eq!(granted.map(|(i, _)| i), (waiting > 0).then_some(0));
-        // SAFETY: one section, in which it was set aside.
+        // SAFETY: I1: it was set aside above.
         unsafe { bench.queue.put_upgrade_back(upgrade) };
         assert_eq!(bench.waiting()[0], waiting);
-        assert_eq!(bench.queue.first_mode(), Some(Mode::Upgrade));
+        assert_eq!(bench.queue.first_mode(section()), Some(Mode::Upgrade));
         assert_eq!((bench.batch_id(waiting), bench.members[waiting].wakers()), (waiting as u32 + 100, 1));
     }
 }
@@ -964,15 +951,15 @@ fn p3_an_upgrade_is_set_aside_for_a_section() {
 #[test]
 fn r7_the_queue_tells_whether_its_head_was_robbed() {
     let mut bench = bench_of(&[0], &[1, 2]);
-    assert!(!bench.queue.is_first_robbed());
+    assert!(!bench.queue.is_first_robbed(section()));
     bench.steal(0);
     assert_eq!(bench.waiting(), [1, 2, 0]);
-    assert!(!bench.queue.is_first_robbed(), "another one is the head");
+    assert!(!bench.queue.is_first_robbed(section()), "another one is the head");
     bench.wake_first();
     bench.wake_first();
-    assert!(bench.queue.is_first_robbed());
+    assert!(bench.queue.is_first_robbed(section()));
     bench.prove_alive(0);
-    assert!(!bench.queue.is_first_robbed(), "it was polled");
+    assert!(!bench.queue.is_first_robbed(section()), "it was polled");
     bench.wake_first();
-    assert!(!bench.queue.is_first_robbed(), "nobody waits");
+    assert!(!bench.queue.is_first_robbed(section()), "nobody waits");
 }

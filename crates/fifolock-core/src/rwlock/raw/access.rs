@@ -7,12 +7,11 @@ use crate::algorithm::{Algorithm, TooMany};
 use crate::call_site::CallSite;
 use crate::diagnostics::Recorded;
 use crate::held::Held;
-use crate::queue::{Membership, Waiter, WaiterPtr};
-use crate::raw::{RawLock, Refusal};
+use crate::queue::{Member, OwnWaiter, Queued};
+use crate::raw::{InSection, RawLock, Refusal};
 use crate::wake::Wakers;
 use core::marker::PhantomData;
 use core::mem;
-use core::pin::Pin;
 use core::task::Waker;
 
 /// Acquiring one side of a lock.
@@ -60,10 +59,10 @@ impl<R: RawLock, S: Side> Algorithm for OnSide<'_, R, S> {
     }
 
     #[inline(always)]
-    fn fast_claim(self, waiter: Pin<&Waiter>) -> bool {
+    fn fast_claim(self, waiter: Queued<'_>) -> bool {
         // A reader stands in the set of granted readers, which only a section may change.
         if S::MODE.is_shared() {
-            // SAFETY: a queued waiter of this lock and of a shared side, which is being polled.
+            // SAFETY: I1: the lock of an operation never changes, so this one queued the waiter, for a share.
             unsafe { self.0.claim_share(waiter) }
         } else {
             crate::algorithm::fast_claim(&self.0.raw, waiter)
@@ -73,6 +72,11 @@ impl<R: RawLock, S: Side> Algorithm for OnSide<'_, R, S> {
     #[inline(always)]
     fn release(self, call_site: CallSite) {
         S::release(self.0, call_site);
+    }
+
+    #[inline(always)]
+    fn in_section<'s>(section: &Self::Section<'s>) -> InSection<'s> {
+        section.proof
     }
 
     #[inline(always)]
@@ -86,44 +90,49 @@ impl<R: RawLock, S: Side> Algorithm for OnSide<'_, R, S> {
     }
 
     #[inline(always)]
-    fn acquire_or_claim(section: &mut Section<'_>, waiter: Pin<&Waiter>, queued: bool) -> bool {
-        if !queued {
-            return Self::try_acquire(section, waiter.call_site());
-        }
-        let granted = Self::is_granted(section, waiter);
+    unsafe fn acquire_or_claim(section: &mut Section<'_>, waiter: OwnWaiter<'_>) -> bool {
+        let Some(queued) = waiter.queued() else { return Self::try_acquire(section, waiter.call_site()) };
+        // SAFETY: I1: the lock of an operation never changes, so this one queued the waiter; it has neither claimed nor left.
+        let member = unsafe { queued.member(section.proof) };
+        let granted = Self::is_granted(section, member);
         if granted {
-            Self::claim(section, waiter);
+            // SAFETY: I1: granted, and a member until now, so not claimed.
+            unsafe { Self::claim(section, member) };
         }
         granted
     }
 
     #[inline(always)]
-    unsafe fn enqueue(section: &mut Section<'_>, waiter: Pin<&Waiter>, waker: Waker) -> Result<(), TooMany> {
+    unsafe fn enqueue<'s>(
+        section: &mut Self::Section<'s>,
+        waiter: OwnWaiter<'_>,
+        waker: Waker,
+    ) -> Result<Member<'s>, TooMany> {
         match section.state.enqueue(S::MODE) {
             Err(full) => Err(TooMany(full, waker)),
             Ok(batch_id) => {
-                // SAFETY: as the caller promises.
-                unsafe { section.queue_of(S::MODE).push(waiter, waker, batch_id, S::MODE) };
-                Ok(())
+                let proof = section.proof;
+                // SAFETY: I1: as this function's caller promises.
+                Ok(unsafe { section.queue_of(S::MODE).push(waiter, waker, (batch_id, S::MODE), proof) })
             }
         }
     }
 
     #[inline(always)]
-    fn is_granted(section: &Section<'_>, waiter: Pin<&Waiter>) -> bool {
+    fn is_granted<'s>(section: &Section<'s>, waiter: Member<'s>) -> bool {
         let granted = waiter.is_granted();
         debug_assert!(
-            S::MODE.is_shared() || granted == (section.state.granted == WaiterPtr::of(waiter).as_ptr()),
+            S::MODE.is_shared() || granted == (section.state.granted == waiter.as_ptr()),
             "the word and the waiter differ"
         );
         granted
     }
 
     #[inline(always)]
-    fn claim(section: &mut Section<'_>, waiter: Pin<&Waiter>) {
+    unsafe fn claim<'s>(section: &mut Section<'s>, waiter: Member<'s>) {
         if S::MODE.is_shared() {
-            // SAFETY: I2: in a section; granted and not claimed, so in the set.
-            unsafe { section.granted_readers.remove(WaiterPtr::of(waiter)) };
+            // SAFETY: I1: granted and not claimed, so in the set.
+            unsafe { section.granted_readers.remove(waiter) };
         } else {
             section.state.claim_writer();
         }
@@ -131,10 +140,9 @@ impl<R: RawLock, S: Side> Algorithm for OnSide<'_, R, S> {
     }
 
     #[inline(always)]
-    fn remove(section: &mut Section<'_>, waiter: Pin<&Waiter>, wakers: &mut Wakers) -> Waker {
-        // SAFETY: I2: in a section; it waits.
-        let batch_id = unsafe { waiter.batch_id() };
-        // SAFETY: I2, I3: in a section; queued and not granted, so linked here. Its stage is `Done`, so it never waits again.
+    unsafe fn remove<'s>(section: &mut Section<'s>, waiter: Member<'s>, wakers: &mut Wakers) -> Waker {
+        let batch_id = waiter.batch_id();
+        // SAFETY: I1, I3: it waits, so it is linked here, and never waits again, as this function's caller promises.
         let (own, _) = unsafe { section.queue_of(S::MODE).remove(waiter) };
         section.state.remove_waiter(S::MODE, batch_id);
         section.holders.cancelled(S::MODE);
@@ -156,26 +164,27 @@ impl<R: RawLock> OnSide<'_, R, UpgradeSide> {
     /// | granted to the upgrade | owned by the caller |
     #[cold]
     #[inline(never)]
-    pub(crate) fn claim_or_stay_reader(self, waiter: Pin<&Waiter>) -> bool {
-        debug_assert_eq!(waiter.membership(), Membership::Queued, "it waits for nothing");
+    pub(crate) fn claim_or_stay_reader(self, waiter: Queued<'_>) -> bool {
         waiter.set_done();
         let mut wakers = Wakers::default();
         let granted = &mut wakers;
         let left = self.0.section(Refusal::Aborts, move |section| {
-            if Self::is_granted(section, waiter) {
-                Self::claim(section, waiter);
+            // SAFETY: I1: the lock of an operation never changes, so this one queued the waiter; it has neither claimed nor left.
+            let member = unsafe { waiter.member(section.proof) };
+            if Self::is_granted(section, member) {
+                // SAFETY: I1: granted, and queued until now, so not claimed.
+                unsafe { Self::claim(section, member) };
                 return None;
             }
-            // SAFETY: I2, I3: in a section; queued and not granted, so linked here. Its stage is `Done`, so it never waits
-            // again.
-            let (own, _) = unsafe { section.queue.remove(waiter) };
+            // SAFETY: I1: queued and not granted, so linked here. I3: it is done.
+            let (own, _) = unsafe { section.queue.remove(member) };
             // Not as `leave` does: the share stays counted, and its holder recorded.
             section.state.counts.waiting_writers -= 1;
             section.admit(granted);
             Some(own)
         });
         let Some(own) = left else { return true };
-        // SAFETY: the share that the upgrade was made from; only a panic of the foreign code below gives it back here.
+        // SAFETY: rule U4: the share that the upgrade was made from; only a panic of the foreign code below gives it back here.
         let share = unsafe { Held::new(ReadingUpgradable(self.0), waiter.call_site()) };
         self.0.wake_all(&mut wakers);
         drop(own);

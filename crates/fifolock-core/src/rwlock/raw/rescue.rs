@@ -4,7 +4,7 @@ use super::Section;
 use super::access::OnSide;
 use super::side::Side;
 use crate::algorithm::Step;
-use crate::queue::{Found, Mode, Scan, Waiter, WaiterPtr, visit};
+use crate::queue::{Found, Member, Mode, Scan, visit};
 use crate::raw::RawLock;
 use crate::rescue::Rescuing;
 use crate::state::rwlock::Theft;
@@ -26,23 +26,21 @@ impl<R: RawLock, S: Side> Rescuing for OnSide<'_, R, S> {
     #[inline(always)]
     fn certainly_waits(section: &Section<'_>, waker: &Waker) -> bool {
         !section.state.may_enter(S::MODE)
-            && match WaiterPtr::new(section.state.granted) {
-                // SAFETY: I1: in a section, and the word says that the granted writer has not claimed.
-                Some(writer) => !unsafe { writer.will_wake(waker) },
+            && match section.granted_writer() {
+                Some(writer) => !writer.will_wake(waker),
                 None => section.granted_readers.is_empty(),
             }
     }
 
     #[inline(always)]
-    unsafe fn prove_alive(section: &mut Section<'_>, waiter: Pin<&Waiter>) {
-        // SAFETY: as the caller promises.
-        unsafe { waiter.prove_alive(&mut section.state.counts.grants) };
+    fn prove_alive<'s>(section: &mut Section<'s>, waiter: Member<'s>) {
+        waiter.prove_alive(&mut section.state.counts.grants);
     }
 
     #[inline(always)]
-    unsafe fn try_steal(
-        section: &mut Section<'_>,
-        waiter: Pin<&Waiter>,
+    unsafe fn try_steal<'s>(
+        section: &mut Section<'s>,
+        waiter: Member<'s>,
         scan: Pin<&Scan>,
         spare: &mut Option<Waker>,
         wakers: &mut Wakers,
@@ -50,7 +48,7 @@ impl<R: RawLock, S: Side> Rescuing for OnSide<'_, R, S> {
         if section.state.granted.is_null() && section.granted_readers.is_empty() {
             return Step::Wait;
         }
-        // SAFETY: as the caller promises.
+        // SAFETY: I1, I7: as this function's caller promises.
         unsafe { scan_and_steal(S::MODE, section, waiter, scan, spare, wakers) }
     }
 
@@ -71,8 +69,8 @@ impl<R: RawLock, S: Side> Rescuing for OnSide<'_, R, S> {
 
     #[inline(always)]
     unsafe fn stop_scan(section: &mut Section<'_>, scan: Pin<&Scan>) {
-        // SAFETY: as the caller promises.
-        unsafe { section.granted_readers.stop_scan(scan) };
+        // SAFETY: I7: as this function's caller promises.
+        unsafe { section.granted_readers.stop_scan(scan, section.proof) };
     }
 }
 
@@ -80,44 +78,42 @@ impl<R: RawLock, S: Side> Rescuing for OnSide<'_, R, S> {
 ///
 /// # Safety
 ///
-/// As there; the waiter waits for `thief`.
+/// I1, I7: as there; the waiter waits for `thief`.
 #[cold]
 #[inline(never)]
-unsafe fn scan_and_steal(
+unsafe fn scan_and_steal<'s>(
     thief: Mode,
-    section: &mut Section<'_>,
-    waiter: Pin<&Waiter>,
+    section: &mut Section<'s>,
+    waiter: Member<'s>,
     scan: Pin<&Scan>,
     spare: &mut Option<Waker>,
     wakers: &mut Wakers,
 ) -> Step {
     // A theft may leave both waiting, each with a waker. A clone is foreign code, so it is made before the scan.
-    // SAFETY: I2: as the caller promises.
-    if spare.is_none() && unsafe { waiter.may_steal() } {
+    if spare.is_none() && waiter.may_steal() {
         return Step::NeedsWaker;
     }
-    let found = match WaiterPtr::new(section.state.granted) {
+    let found = match section.granted_writer() {
         Some(writer) => {
             // Since the last section all readers may have gone, and this poll's cursor is alone.
-            // SAFETY: as the caller promises.
-            unsafe { section.granted_readers.stop_scan(scan) };
-            // SAFETY: as the caller promises; the word says that the granted writer has not claimed.
-            unsafe { section.visit_writer(thief, waiter, writer) }
+            // SAFETY: I7: by the poll that the scan belongs to.
+            unsafe { section.granted_readers.stop_scan(scan, section.proof) };
+            section.visit_writer(thief, waiter, writer)
         }
-        // SAFETY: as the caller promises.
+        // SAFETY: I7: as this function's caller promises.
         None => unsafe { section.scan_readers(thief, waiter, scan) },
     };
     match found {
         Found::Nothing => Step::Wait,
         Found::Suspect => Step::WakeAgain,
         Found::More => Step::ScanOn,
-        // SAFETY: found in this section, by this poll.
+        // SAFETY: I1: found in this section, by this poll.
         Found::Due(victim) if unsafe { section.steal(thief, waiter, victim, spare, wakers) } => Step::Owner,
         Found::Due(_) => Step::WakeAgain,
     }
 }
 
-impl Section<'_> {
+impl<'s> Section<'s> {
     /// The thief takes the victim's grant over. Returns whether the thief owns what it waited for.
     ///
     /// | victim's grant | before | after |
@@ -127,17 +123,16 @@ impl Section<'_> {
     ///
     /// # Safety
     ///
-    /// In the section in which the poll of the thief, which waits for `wanted`, found the victim.
+    /// I1: the thief waits for `wanted`, and is polled; the victim is granted and not claimed.
     unsafe fn steal(
         &mut self,
         wanted: Mode,
-        thief: Pin<&Waiter>,
-        victim: WaiterPtr,
+        thief: Member<'s>,
+        victim: Member<'s>,
         spare: &mut Option<Waker>,
         wakers: &mut Wakers,
     ) -> bool {
-        // SAFETY: I2: as the caller promises, unclaimed.
-        let mode = unsafe { victim.mode() };
+        let mode = victim.mode();
         let theft = self.state.theft(wanted, mode);
         let grants = self.state.counts().grants;
         if mode.is_shared() {
@@ -148,21 +143,19 @@ impl Section<'_> {
             if !mode.is_shared() {
                 self.state.claim_writer();
             }
-            // SAFETY: as the caller promises; in no ring now, and both want the same.
+            // SAFETY: I1: one is linked here, the other in no ring now, and both want the same. I3: the thief is the owner.
             unsafe { self.queue_of(mode).trade(thief, victim, grants) };
             self.holders.claimed(wanted, thief.call_site());
             return true;
         }
         let batch_id = self.state.rob(mode);
         if theft == Theft::TakeOver {
-            // SAFETY: I2: as the caller promises, it waits.
-            self.state.take_over(wanted, unsafe { thief.batch_id() }, mode);
-            // SAFETY: as the caller promises. The polled future is done with waiting.
+            self.state.take_over(wanted, thief.batch_id(), mode);
+            // SAFETY: I1: it waits, so it is linked here. I3: it is the owner.
             let (waker, _) = unsafe { self.queue_of(wanted).remove(thief) };
-            // SAFETY: as the caller promises, and in no ring now.
-            unsafe { self.queue_of(mode).push_again(victim, waker, batch_id, mode, grants) };
-            // SAFETY: I1: as the caller promises, and it waits again.
-            self.holders.robbed(mode, unsafe { victim.call_site() });
+            // SAFETY: I1: granted and not claimed, and in no ring now.
+            unsafe { self.queue_of(mode).push_again(victim, waker, grants, (batch_id, mode)) };
+            self.holders.robbed(mode, victim.call_site());
             self.holders.claimed(wanted, thief.call_site());
             if mode.is_shared() {
                 self.admit(wakers);
@@ -174,8 +167,8 @@ impl Section<'_> {
         }
         debug_assert_eq!(theft, Theft::GiveBack, "a scan finds grants that help");
         if let Some(waker) = spare.take() {
-            // SAFETY: as the caller promises, and in no ring now.
-            unsafe { self.queue_of(mode).push_again(victim, waker, batch_id, mode, grants) };
+            // SAFETY: I1: granted and not claimed, and in no ring now.
+            unsafe { self.queue_of(mode).push_again(victim, waker, grants, (batch_id, mode)) };
         }
         self.admit(wakers);
         let granted = thief.is_granted();
@@ -187,37 +180,29 @@ impl Section<'_> {
         granted
     }
 
-    /// # Safety
-    ///
-    /// In a section, by the waiter's poll; it waits, and `writer` is granted and not claimed.
     #[inline(always)]
-    unsafe fn visit_writer(&self, thief: Mode, waiter: Pin<&Waiter>, writer: WaiterPtr) -> Found {
-        // SAFETY: I2: as the caller promises.
-        let mode = unsafe { writer.mode() };
-        if self.state.theft(thief, mode) == Theft::Nothing {
+    fn visit_writer(&self, thief: Mode, waiter: Member<'s>, writer: Member<'s>) -> Found<'s> {
+        if self.state.theft(thief, writer.mode()) == Theft::Nothing {
             return Found::Nothing;
         }
-        // SAFETY: as the caller promises.
-        unsafe { visit(waiter, writer, self.state.counts().grants) }
+        visit(waiter, writer, self.state.counts().grants)
     }
 
     /// # Safety
     ///
-    /// As [`GrantedSet::scan`](crate::queue::GrantedSet::scan).
-    unsafe fn scan_readers(&mut self, thief: Mode, waiter: Pin<&Waiter>, scan: Pin<&Scan>) -> Found {
-        // SAFETY: I2: as the caller promises, it waits.
-        let batch_id = unsafe { waiter.batch_id() };
-        if thief == Mode::Read && self.state.has_share_reserved(batch_id) {
+    /// I7: as [`GrantedSet::scan`](crate::queue::GrantedSet::scan).
+    unsafe fn scan_readers(&mut self, thief: Mode, waiter: Member<'s>, scan: Pin<&Scan>) -> Found<'s> {
+        if thief == Mode::Read && self.state.has_share_reserved(waiter.batch_id()) {
             // It is about to be granted.
-            // SAFETY: as the caller promises.
-            unsafe { self.granted_readers.stop_scan(scan) };
+            // SAFETY: I7: by the poll that the scan belongs to.
+            unsafe { self.granted_readers.stop_scan(scan, self.proof) };
             return Found::Nothing;
         }
         // The same answers whatever has been counted: a scan changes no state but the number of grants.
         let state = self.state.copied();
         let helps = |victim| state.theft(thief, victim) != Theft::Nothing;
         let grants = &mut self.state.counts.grants;
-        // SAFETY: as the caller promises.
+        // SAFETY: I7: as this function's caller promises.
         unsafe { self.granted_readers.scan(waiter, scan, grants, helps) }
     }
 }
