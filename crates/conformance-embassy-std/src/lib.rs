@@ -1,4 +1,4 @@
-//! embassy's executor for hosts as a runtime of the conformance suite: its tasks, its wakers, its clock.
+//! Embassy's executor for hosts as a runtime of the conformance suite: its tasks, its wakers, its clock.
 
 use core::future::{Future, poll_fn};
 use core::pin::Pin;
@@ -16,10 +16,10 @@ use fifolock_conformance::stress::{Runtime, TASKS};
 use std::sync::{Arc, mpsc};
 use std::thread;
 
-/// A task's future.
+/// The future of a task.
 pub type Body = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// As many as a run has, and some, since a task ends a moment after it has said so.
+/// The tasks of one run, and some spare slots, since a task keeps its slot for a moment after its last line.
 const SLOTS: usize = TASKS + 100;
 
 #[embassy_executor::task(pool_size = SLOTS)]
@@ -27,10 +27,11 @@ async fn task(body: Body) {
     body.await;
 }
 
-/// Futures on their way to a slot.
+/// Futures that wait for a slot.
 type Bodies = Channel<CriticalSectionRawMutex, Body, SLOTS>;
 
-/// Spawns on the executor's own thread. On another one it would race with a late wake of the slot's last task: the executor
+/// Spawns the tasks on the executor's own thread. A spawn on another thread would race with a late wake of the slot's
+/// last task: the executor marks the slot as free before it reads what to poll there.
 /// marks the slot as free to take before it reads what to poll there.
 #[embassy_executor::task]
 async fn spawns(spawner: Spawner, bodies: &'static Bodies) {
@@ -39,7 +40,8 @@ async fn spawns(spawner: Spawner, bodies: &'static Bodies) {
     }
 }
 
-/// The executor on a thread of its own, which outlives the tests. A program has one, as the slots are a static.
+/// The executor, on a thread of its own that outlives the tests. A program has one executor, since the slots are a
+/// static.
 #[derive(Clone, Copy)]
 pub struct EmbassyStd(&'static Bodies);
 
@@ -65,23 +67,23 @@ impl EmbassyStd {
         assert!(self.0.try_send(body).is_ok(), "a slot");
     }
 
-    /// Runs a future as a task of the executor: only there does embassy's timer work.
+    /// Runs a future as a task of the executor. Embassy's timer works in such tasks only.
     pub fn run<T: Send + 'static>(&self, future: impl Future<Output = T> + Send + 'static) -> T {
         let (sender, receiver) = mpsc::channel();
-        let body = async move { sender.send(future.await).expect("it is waited for") };
+        let body = async move { sender.send(future.await).expect("the caller waits for the output") };
         self.spawn_body(Box::pin(body));
         receiver.recv().expect("no panic")
     }
 }
 
-/// What a task and its owner share.
+/// The state that a task and its owner share.
 struct Shared {
     aborted: AtomicBool,
     waker: AtomicWaker,
     ended: Signal<CriticalSectionRawMutex, ()>,
 }
 
-/// The owner's part of a task.
+/// The owner's handle of a task.
 pub struct Task(Arc<Shared>);
 
 impl core::fmt::Debug for Task {
@@ -90,7 +92,7 @@ impl core::fmt::Debug for Task {
     }
 }
 
-/// Tells the owner, also if the task panics.
+/// Tells the owner that the task has ended, also when the task panics.
 struct Ended(Arc<Shared>);
 
 impl Drop for Ended {
@@ -111,7 +113,7 @@ impl Runtime for EmbassyStd {
             let mut body: Option<Body> = Some(Box::pin(body));
             let ended = ended;
             poll_fn(|cx| {
-                // With the task's own waker: embassy's timer takes no other.
+                // Embassy's timer takes no waker but the task's own.
                 ended.0.waker.register(cx.waker());
                 match &mut body {
                     Some(running) if !ended.0.aborted.load(Ordering::SeqCst) => running.as_mut().poll(cx),
@@ -138,7 +140,7 @@ impl Runtime for EmbassyStd {
         smol::future::yield_now()
     }
 
-    // Not embassy's, which works in its tasks only.
+    // Embassy's timer works in its tasks only, so this sleep uses another one.
     async fn sleep(of: Duration) {
         smol::Timer::after(of).await;
     }

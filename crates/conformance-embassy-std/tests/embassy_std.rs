@@ -1,4 +1,4 @@
-//! The locks on embassy's executor for hosts, with its own timer queue and real time.
+//! The locks on embassy's executor for hosts, with embassy's timer queue and real time.
 
 use conformance_embassy_std::EmbassyStd;
 use embassy_sync::blocking_mutex::raw::CriticalSectionRawMutex;
@@ -7,7 +7,7 @@ use fifolock::embassy::{Mutex, RwLock, TimeoutError};
 use fifolock_conformance::stress;
 use std::sync::{Arc, LazyLock};
 
-/// One for all tests: the slots of its tasks are a static.
+/// All tests share one executor: the slots of its tasks are a static.
 static EMBASSY: LazyLock<EmbassyStd> = LazyLock::new(EmbassyStd::start);
 /// The stress tests need all slots.
 static TURN: std::sync::Mutex<()> = std::sync::Mutex::new(());
@@ -63,7 +63,7 @@ fn t3_the_longest_duration_waits_for_ever() {
     while mutex.queued() < 2 {
         std::thread::yield_now();
     }
-    // The executor and its clock go on.
+    // The executor and its clock still run.
     EMBASSY.run(Timer::after(MS_5));
     assert_eq!(mutex.queued(), 2);
     drop(held);

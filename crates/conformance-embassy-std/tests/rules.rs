@@ -1,4 +1,4 @@
-//! The rules of time on embassy-time's clock for hosts, which is a real one.
+//! The rules of time on the real clock that embassy-time has for hosts.
 
 type Platform = fifolock::embassy::Embassy<embassy_sync::blocking_mutex::raw::CriticalSectionRawMutex>;
 

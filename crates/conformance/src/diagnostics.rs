@@ -1,4 +1,4 @@
-//! What a lock says of its holders and its waiters: M9's report, F24's and F25's, with the feature `diagnostics`.
+//! What a lock reports about its holders and waiters, with the feature `diagnostics` (M9, F24, F25).
 
 mod mutex;
 mod rwlock;
@@ -8,7 +8,7 @@ use core::panic::Location;
 use fifolock_core::diagnostics::LockReport;
 use fifolock_core::error::LockKind;
 
-/// What an expression gives, and the line that it stands in.
+/// Evaluates an expression; returns the value and the line of the expression.
 macro_rules! marked {
     ($taken:expr) => {
         ($taken, line!())
@@ -16,10 +16,10 @@ macro_rules! marked {
 }
 pub(crate) use marked;
 
-/// Line, kind, whether it is unclaimed, count.
+/// Line, kind, whether the holder is unclaimed, count.
 pub(crate) type Held = (u32, LockKind, bool, usize);
 
-/// The line of a place, which must be in `file`.
+/// The line of a call site, which must be in `file`.
 #[track_caller]
 fn line_in(file: &str, place: &Location<'_>) -> u32 {
     assert_eq!(place.file(), file, "line {}", place.line());
@@ -38,7 +38,7 @@ pub(crate) fn waiters(file: &str, report: &LockReport) -> Vec<(u32, LockKind)> {
     report.waiters().iter().map(|it| (line_in(file, it.location), it.kind)).collect()
 }
 
-/// Nobody is listed, and nobody is left out.
+/// Asserts that the report lists no holder and leaves none out.
 #[track_caller]
 pub(crate) fn assert_empty(report: &LockReport) {
     assert!(report.holders().is_empty() && report.waiters().is_empty(), "{report}");

@@ -1,4 +1,4 @@
-//! What a lock says of its holders and its waiters: the forms with a limit to their wait.
+//! What a lock reports about operations with a limit.
 
 use crate::diagnostics::{assert_empty, holders, marked, waiters};
 use crate::tools::Task;
@@ -135,7 +135,7 @@ fn m9_a_waiter_that_timed_out_is_not_named<P: TestTimer>() {
         let at = |line| (line, LockKind::Mutex);
         assert_eq!(named(), [at(short_line), at(long_line)]);
         P::advance(PATIENCE * 2);
-        // Nobody has told it yet that its time is over.
+        // The waiter has not been polled since its deadline, so the waiter is still queued.
         assert_eq!(named(), [at(short_line), at(long_line)]);
         assert!(short.ready().expect_err("late").is_elapsed());
         assert_eq!(named(), [at(long_line)]);

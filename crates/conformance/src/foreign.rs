@@ -1,7 +1,7 @@
-//! Foreign code and memory: the K rules, for the mutex and both sides of the read-write lock.
+//! The K rules about foreign code and memory, for the mutex and both sides of the read-write lock.
 //!
-//! K4's and K9's that are about raw locks are in [`raw`](crate::raw), those that need threads or an allocator of their
-//! own are with the tests.
+//! The parts of K4 and K9 that concern raw locks are in [`raw`](crate::raw). The rules that need threads or an
+//! allocator of their own are in `tests/`.
 
 mod drops;
 mod kind;

@@ -1,8 +1,9 @@
 //! The contract of the fifolock crates as one test suite.
 //!
-//! A rule is a function, generic over the platform, named after the rule: `m3_…`, `w4_…`, `t2_…`, `k2_…`; the thirteen
-//! scenarios that other locks fail are `h01_…` to `h13_…`. It is written once and run for every platform. Futures are
-//! polled by hand, with wakers that count: no runtime, no real time, no threads, but where a rule is about those.
+//! A rule is a function, generic over the platform, with the name of the rule: `m3_…`, `w4_…`, `t2_…`, `k2_…`. The
+//! thirteen scenarios that other locks fail are `h01_…` to `h13_…`. Each is written once and runs on every platform.
+//! The rules poll futures by hand, with wakers that count. They use no runtime, no real time and no threads, unless the
+//! rule is about those.
 
 #[cfg(feature = "diagnostics")]
 pub mod diagnostics;
@@ -24,10 +25,10 @@ pub mod upgradable;
 /// Makes the tests of a module available to any platform: `rules! { ($) mutex_rules in mutex: m1_…, m2_… }` defines the
 /// macro `mutex_rules!(Platform)`, which expands to one `#[test]` for each rule.
 ///
-/// The rules themselves stay private, so that the compiler warns of one that is not listed.
+/// The rules stay private, so the compiler warns of a rule that is not listed.
 macro_rules! rules {
     (($dollar:tt) $name:ident in $($module:ident)::+ where $bound:path: $($rule:ident),+ $(,)?) => {
-        /// The rules, for whoever instantiates them.
+        /// The rules, as public functions for the macro below.
         pub mod run {
             use super::*;
 
@@ -38,7 +39,7 @@ macro_rules! rules {
                 }
             )+
 
-            /// All of them with their names, for a platform that needs a test program of its own.
+            /// All rules with their names, for a platform that needs a test program of its own.
             #[must_use]
             pub fn all<P: $bound>() -> Vec<(&'static str, fn())> {
                 vec![$((stringify!($rule), $rule::<P>)),+]
@@ -62,11 +63,11 @@ macro_rules! rules {
 }
 pub(crate) use rules;
 
-/// Makes rules into tests of every platform: `on_every_platform!(rules, …)`. Those after a semicolon are about time, and run
-/// on the manual clock over each raw lock: `on_every_platform!(rules; timed_rules)`.
+/// Makes rules into tests on every platform: `on_every_platform!(rules, …)`. The rules after a semicolon are about
+/// time, and run on the manual clock over each raw lock: `on_every_platform!(rules; timed_rules)`.
 ///
-/// The module of a platform has its name. Under Miri one raw lock with atomics and one that is a plain cell have to do: only
-/// these two differ in how the queue is reached.
+/// The module of a platform has its name. Miri runs one raw lock with an atomic word and one with a plain cell: these
+/// two differ in how the queue is reached, and the others don't.
 #[macro_export]
 macro_rules! on_every_platform {
     ($($rules:ident),* $(; $($timed:ident),+)?) => {

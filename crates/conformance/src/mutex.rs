@@ -1,6 +1,6 @@
-//! The mutex: M1 to M11, and the scenarios that are about it alone.
+//! The mutex: M1 to M11, and the scenarios that concern the mutex alone.
 //!
-//! What can't be written can't be tested at run time: a guard is released once, since the second time does not compile.
+//! A guard releases once, since code that releases twice does not compile:
 //!
 //! ```compile_fail,E0382
 //! let mutex = fifolock::Mutex::new(0);
@@ -130,7 +130,7 @@ fn m10_debug_prints_the_data_or_that_it_is_locked<P: Platform>() {
     assert_eq!(format!("{mutex:?}"), "Mutex { data: 7 }");
 }
 
-/// Data that does something when it is printed.
+/// Data that runs a closure when it is printed.
 #[derive(Default)]
 struct WhenPrinted(Slot<Box<dyn Fn()>>);
 
@@ -163,7 +163,7 @@ fn m10_debug_holds_the_mutex_while_it_prints<P: Platform>() {
     drop(met.ready());
     assert_free(&mutex);
 
-    // A `Debug` that panics releases too.
+    // A `Debug` implementation that panics releases the lock too.
     when_printed.put(Box::new(|| panic!("can't be printed")));
     assert_eq!(panics(|| format!("{mutex:?}")), "can't be printed");
     assert_free(&mutex);
@@ -179,7 +179,8 @@ fn m11_a_free_mutex_is_locked_without_parking<P: Platform>() {
     assert_free(&mutex);
 }
 
-/// While somebody holds the mutex, everything of ours can be dropped. (A drop that waited would never return.)
+/// Waiters, guards and the lock itself can be dropped while another owner holds the mutex. A drop that waited would
+/// never return.
 fn m11_no_drop_waits_for_the_mutex<P: Platform>() {
     let mutex = Arc::new(Mutex::<_, P>::new(()));
     let guard = mutex.try_lock().expect("free");
@@ -190,7 +191,7 @@ fn m11_no_drop_waits_for_the_mutex<P: Platform>() {
     drop(Task::queued(mutex.lock_until(pending::<()>())));
     assert_eq!(state(&mutex), (true, 0));
 
-    // A granted one, while the next is not polled.
+    // A granted future is dropped while the next waiter is not polled.
     let granted = Task::queued(mutex.lock());
     let mut next = Task::queued(mutex.lock());
     drop(guard);

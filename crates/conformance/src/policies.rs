@@ -36,7 +36,8 @@ rules! { ($) policy_rules in policies where Platform:
     p6_cancelled_anywhere,
 }
 
-/// The names of those who are woken and then ready, in the order of their turns; each lets go before the next one.
+/// The names of the tasks that are woken and then ready, in the order of their turns. Each task releases before the
+/// next turn.
 #[track_caller]
 fn serve<'a>(waiting: &mut Vec<(char, &'a Actor, crate::rescue::fixture::Hidden<'a>)>) -> String {
     let mut turns = String::new();
@@ -46,7 +47,7 @@ fn serve<'a>(waiting: &mut Vec<(char, &'a Actor, crate::rescue::fixture::Hidden<
             break;
         }
         turns.push(' ');
-        // All that were let in together are inside together.
+        // All waiters that were let in together are inside together.
         let mut inside = Vec::new();
         for n in woken.into_iter().rev() {
             let (name, actor, mut future) = waiting.remove(n);
@@ -58,8 +59,8 @@ fn serve<'a>(waiting: &mut Vec<(char, &'a Actor, crate::rescue::fixture::Hidden<
     turns.trim().to_owned()
 }
 
-/// Queues waiters by their letters: `r` reads, `w` writes, `u` reads upgradably, one after the other. Their names are
-/// letters from `a` on.
+/// Queues a waiter for each letter: `r` reads, `w` writes, `u` reads upgradably. The waiters are named with letters
+/// from `a` on.
 #[track_caller]
 fn queue<'a, P: Platform>(
     subject: &'a Subject<P>,
@@ -80,7 +81,7 @@ fn queue<'a, P: Platform>(
         .collect()
 }
 
-/// The turns after a holder of the kind has left.
+/// The turns after a holder of this kind has left.
 #[track_caller]
 fn turns<P: Platform>(subject: &Subject<P>, holder: Op, kinds: &str) -> String {
     let actors = Actor::many(kinds.len());
@@ -88,7 +89,7 @@ fn turns<P: Platform>(subject: &Subject<P>, holder: Op, kinds: &str) -> String {
     let mut waiting = queue(subject, &actors, kinds);
     drop(held);
     let turns = serve(&mut waiting);
-    assert!(waiting.is_empty(), "somebody is left: {turns}");
+    assert!(waiting.is_empty(), "waiters are left: {turns}");
     subject.assert_over();
     turns
 }

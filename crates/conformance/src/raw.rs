@@ -1,4 +1,4 @@
-//! The raw locks: K9, and what K4 says about the length and number of sections.
+//! The raw locks: K9, and the part of K4 that limits the length and the number of sections.
 
 use crate::rules;
 use crate::tools::{Hooks, Task, Watched, assert_outside, hook, sections};
@@ -8,7 +8,7 @@ use fifolock_core::raw::{LocalLock, RawLock, Word};
 use fifolock_core::{Mutex, RwLock};
 use std::rc::Rc;
 
-/// A raw lock that can be used on any thread's own.
+/// A raw lock that tests may use on any one thread.
 pub trait Raw: RawLock + 'static {}
 
 impl<R: RawLock + 'static> Raw for R {}
@@ -23,14 +23,14 @@ rules! { ($) raw_rules in raw where Raw:
     k9_a_shortcut_replaces_the_word_that_it_names,
 }
 
-/// How many sections `f` takes.
+/// The number of sections that `f` enters.
 fn sections_of(f: impl FnOnce()) -> usize {
     let before = sections();
     f();
     sections() - before
 }
 
-/// Sections for: queueing, polling again, leaving from the middle, a release, a claim, a refusal, a look.
+/// The sections of: queueing, polling again, leaving from the middle, a release, a claim, a refusal, a snapshot.
 fn mutex_sections<R: Raw>(waiters: usize) -> [usize; 7] {
     let mutex = Mutex::<_, Watched<R>>::new(());
     let mut guard = Some(mutex.try_lock().expect("free"));
@@ -47,8 +47,8 @@ fn mutex_sections<R: Raw>(waiters: usize) -> [usize; 7] {
     [queue, again, leave, release, claim, refusal, look]
 }
 
-/// Sections for: a reader and a writer that queue, each of them leaving from the middle, the release that grants a
-/// writer, its claim, and a downgrade with readers and writers waiting.
+/// The sections of: a reader and a writer that queue, each of them leaving from the middle, the release that grants a
+/// writer, its claim, and a downgrade while readers and writers wait.
 fn rwlock_sections<R: Raw>(waiters: usize) -> [usize; 7] {
     let lock = RwLock::<_, Watched<R>>::new(());
     let mut guard = Some(lock.try_write().expect("free"));
@@ -63,7 +63,7 @@ fn rwlock_sections<R: Raw>(waiters: usize) -> [usize; 7] {
     let leave_writer = sections_of(|| middle.cancel());
     let release = sections_of(|| drop(guard.take()));
     let claim = sections_of(|| guard = Some(writers.first_mut().unwrap_or(&mut writer).ready()));
-    // Another writer, for those cases in which the last one has just been served.
+    // Another writer waits, for the operations after the last writer was served.
     let _waits = Task::queued(lock.write());
     let writer = guard.take().expect("claimed");
     let mut reader = None;
@@ -72,19 +72,19 @@ fn rwlock_sections<R: Raw>(waiters: usize) -> [usize; 7] {
     [queue_reader, queue_writer, leave_reader, leave_writer, release, claim, downgrade]
 }
 
-/// Where there are no shortcuts, a read-write lock tries in a short section first what they would do.
+/// Without a fast path, a read-write lock makes the fast attempt in a short section of its own.
 fn attempts<R: Raw>() -> usize {
     usize::from(!R::HAS_FAST_PATH && !cfg!(feature = "diagnostics"))
 }
 
-/// Far more than a chunk.
+/// Far more waiters than a chunk has.
 const MANY: usize = if cfg!(miri) { 70 } else { 1000 };
 
 fn k4_an_operation_takes_as_many_sections_whatever_the_queue<R: Raw>() {
     let few = mutex_sections::<R>(1);
     assert!(few.iter().all(|&n| n <= 2), "{few:?}");
     let [_, again, leave, release, ..] = few;
-    // Where the word is atomic, it tells that nothing is new; with diagnostics all is done in sections.
+    // An atomic word tells that nothing is new, without a section. With diagnostics every step is a section.
     let looks = !R::HAS_FAST_PATH || cfg!(feature = "diagnostics");
     assert_eq!((again, leave, release), (usize::from(looks), 1, 1));
     for waiters in [2, 33, MANY] {
@@ -97,14 +97,14 @@ fn k4_an_operation_takes_as_many_sections_whatever_the_queue<R: Raw>() {
     }
 }
 
-/// As the lock's documentation says.
+/// The chunk that the documentation of the lock states.
 const CHUNK: usize = 32;
 
 fn k4_a_batch_is_marked_in_chunks_and_woken_between_sections<R: Raw>() {
     for readers in [1_usize, 31, 32, 33, 64, 65, 100] {
         let lock = RwLock::<_, Watched<R>>::new(());
         let writer = lock.try_write().expect("free");
-        // The number of sections that had been entered when each waker was called.
+        // The number of sections that were entered before each waker was called.
         let log = Rc::new(RefCell::new(Vec::new()));
         let mut tasks: Vec<_> = (0..readers)
             .map(|_| {
@@ -127,7 +127,7 @@ fn k4_a_batch_is_marked_in_chunks_and_woken_between_sections<R: Raw>() {
     }
 }
 
-/// On a stack that has no room for a frame per waiter.
+/// The thread's stack has no room for a frame per waiter.
 fn k4_nothing_recurses_over_waiters<R: Raw>() {
     const STACK: usize = 128 << 10;
     const WAITERS: usize = if cfg!(miri) { 100 } else { 10_000 };
@@ -138,7 +138,7 @@ fn k4_nothing_recurses_over_waiters<R: Raw>() {
         drop(writer);
         assert!(readers.iter().all(|reader| reader.wakes() == 1));
         let mut writers: Vec<_> = (0..WAITERS).map(|_| Task::queued(lock.write())).collect();
-        // Each may have woken itself, to look for its own among the granted; once.
+        // A poll may have woken its own task once, to scan on for grants of that task.
         let before: Vec<_> = writers.iter().map(Task::wakes).collect();
         assert!(before.iter().all(|wakes| *wakes <= 1));
         readers.iter_mut().for_each(Task::cancel);
@@ -166,7 +166,7 @@ fn k9_a_section_runs_its_closure_once_and_returns_its_value<R: Raw>() {
     let raw = R::INIT;
     let runs = Cell::new(0);
     for n in 1..=3 {
-        // Moved in and out: it can run once only, and not be skipped.
+        // The closure owns `text`, so it can run at most once; the assertion shows that it ran.
         let text = String::from("moved in");
         let returned = raw.with(|_| {
             runs.set(runs.get() + 1);
@@ -180,7 +180,7 @@ std::thread_local! {
     static SPIED: Cell<Word> = const { Cell::new(Word::INIT) };
 }
 
-/// A raw lock that shows what word a lock stores in it: other than a new lock's, words can't be made.
+/// A raw lock that records the word that a lock stores. Only locks can make words other than a new lock's.
 struct Spy(LocalLock);
 
 // SAFETY: everything is `LocalLock`'s; a `Cell` of a thread without a destructor can't panic.
@@ -202,7 +202,7 @@ impl Platform for Spied {
     type Raw = Spy;
 }
 
-/// The words of a held mutex, and of a lock with one reader.
+/// The words of a held mutex, and of a read-write lock with one reader.
 fn two_words() -> [Word; 2] {
     let guard = Mutex::<_, Spied>::new(());
     let guard = guard.try_lock().expect("free");
@@ -224,7 +224,7 @@ fn k9_the_word_stays_as_a_section_left_it<R: Raw>() {
         let before = raw.with(|word| core::mem::replace(word, next));
         assert_eq!(before, expected);
         expected = next;
-        assert_eq!(raw.with(|word| *word), expected, "a section that only looks leaves it");
+        assert_eq!(raw.with(|word| *word), expected, "a section that only reads the word keeps it");
         assert!(raw.peek().is_none_or(|word| word == expected));
     }
 }
@@ -242,10 +242,11 @@ fn k9_no_shortcut_succeeds_inside_a_section<R: Raw>() {
             }
         }
     });
-    assert_eq!(raw.with(|word| *word), held, "the section's word, not a shortcut's");
+    assert_eq!(raw.with(|word| *word), held, "the word is that of the section and not that of a fast path");
 }
 
-/// Flavours with an atomic word do it, the others never do; nobody does it halfway.
+/// A flavour with an atomic word exchanges the word that the caller expects. Any other flavour never does, and none
+/// does half.
 fn k9_a_shortcut_replaces_the_word_that_it_names<R: Raw>() {
     let [held, read] = two_words();
     let raw = R::INIT;

@@ -1,8 +1,8 @@
-//! The rescue: R1 to R8, R10 and R11 (`docs/CONTRACT.md`). R9 is about time: [`timed`]. R0 is
-//! about programs of tasks, which `crates/model` runs.
+//! The rescue: R1 to R8, R10 and R11 (`docs/CONTRACT.md`). R9 is about time: [`timed`]. R0 is about programs of tasks,
+//! which `crates/model` runs.
 //!
-//! A task is a waker (`Actor`), with as many futures as a rule needs: *parked* is one that is granted
-//! and that its task does not poll.
+//! A task is a waker (`Actor`) with as many futures as a rule needs. A *parked* future is granted, and its task does
+//! not poll it.
 
 mod cross;
 pub(crate) mod fixture;

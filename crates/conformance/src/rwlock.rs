@@ -1,8 +1,7 @@
-//! The rules of the read-write lock: W1 to W9, with what W8 takes over from the mutex (M5 to M10; what holds
-//! where one guard at a time is inside is with the [`mutex`](crate::mutex)), the conversions of guards (F18), and the
-//! scenario H02 (by drop).
+//! The rules of the read-write lock: W1 to W9, the conversions of guards (F18), and the scenario H02 (by drop).
 //!
-//! Most run in both forms, with borrowed and with owned futures and guards.
+//! W8 takes M5 to M10 over from the mutex. The part of W8 about locks that let in one guard at a time is with the
+//! [`mutex`](crate::mutex). Most rules run in both forms, with borrowed and with owned futures and guards.
 
 mod batch;
 mod downgrade;
@@ -18,7 +17,7 @@ use crate::tools::{Platform, Task};
 use fifolock_core::RwLock;
 use std::sync::Arc;
 
-/// What the rules lock.
+/// The data of the locks.
 #[derive(Debug, Default, PartialEq)]
 struct Data {
     left: u32,
@@ -33,7 +32,7 @@ fn new_limited<P: Platform>(max_readers: u32) -> Arc<RwLock<Data, P>> {
     Arc::new(RwLock::with_max_readers(Data::default(), max_readers))
 }
 
-/// Readers, writer, waiting readers, waiting writers.
+/// Readers and writer inside; waiting readers and writers.
 type Counts = (usize, bool, usize, usize);
 
 const FREE: Counts = (0, false, 0, 0);
@@ -43,16 +42,16 @@ fn counts<T, P: Platform>(lock: &RwLock<T, P>) -> Counts {
     (state.readers, state.writer, state.waiting_readers, state.waiting_writers)
 }
 
-/// The lock is free, and every way in is open.
+/// Asserts that the lock is free, and that every operation succeeds.
 #[track_caller]
 fn assert_free<P: Platform>(lock: &Arc<RwLock<Data, P>>) {
     assert_eq!(counts(lock), FREE);
     assert!(lock.try_write().is_ok(), "a free lock can be written");
     assert!(lock.try_read().is_ok(), "a free lock can be read");
-    assert_eq!(Arc::strong_count(lock), 1, "an owned form is left behind");
+    assert_eq!(Arc::strong_count(lock), 1, "an owned future or guard is left");
 }
 
-/// Nobody may enter past those who hold or wait.
+/// Asserts that a newcomer of either kind fails.
 #[track_caller]
 fn assert_shut<P: Platform>(lock: &Arc<RwLock<Data, P>>) {
     assert!(lock.try_read().is_err(), "try_read barges");
@@ -61,7 +60,7 @@ fn assert_shut<P: Platform>(lock: &Arc<RwLock<Data, P>>) {
     assert!(Arc::clone(lock).try_write_owned().is_err(), "try_write_owned barges");
 }
 
-/// Whether each of the tasks was woken that often.
+/// Whether each of the tasks was woken `times` times.
 fn all_woken<F: Future>(tasks: &[Task<F>], times: usize) -> bool {
     tasks.iter().all(|task| task.wakes() == times)
 }

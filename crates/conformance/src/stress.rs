@@ -1,5 +1,5 @@
-//! Many tasks on a runtime, with timeouts, deadlines and cancellation at random: every task has one outcome, at most one
-//! writer is ever inside, and the lock ends free (F08).
+//! Many tasks on a runtime, with timeouts, deadlines and cancellation at random. Every task has one outcome, at most
+//! one writer is inside at any time, and the lock is free at the end (F08).
 
 use crate::tools::Random;
 use core::future::Future;
@@ -12,24 +12,24 @@ use std::sync::Arc;
 /// How many tasks one run has.
 pub const TASKS: usize = 1500;
 
-/// A runtime, as far as these tests need one.
+/// What these tests need of a runtime.
 pub trait Runtime: 'static {
-    /// The platform whose locks it runs.
+    /// The platform whose locks the tasks use.
     type Platform: Timer<Duration: Send, Instant: Send, Sleep: Send> + Platform<Raw: Send + Sync>;
 
     /// A task.
     type Task;
 
-    /// Starts a task.
+    /// Spawns a task.
     fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> Self::Task;
 
-    /// Has the runtime drop the task's future, now or soon.
+    /// Makes the runtime drop the future of the task, now or soon.
     fn abort(&self, task: Self::Task) -> impl Future<Output = ()>;
 
     /// Waits until the task has ended. Fails if it panicked.
     fn join(&self, task: Self::Task) -> impl Future<Output = ()>;
 
-    /// Lets others run.
+    /// Lets other tasks run.
     fn yield_now() -> impl Future<Output = ()> + Send;
 
     /// Lets time pass.
@@ -41,11 +41,11 @@ pub trait Runtime: 'static {
     /// The point in time that is `after` from now.
     fn instant_in(after: Duration) -> <Self::Platform as Timer>::Instant;
 
-    /// Runs a future, and the tasks meanwhile.
+    /// Runs a future, and meanwhile the spawned tasks.
     fn block_on<F: Future>(&self, future: F) -> F::Output;
 }
 
-/// How the tasks ended.
+/// The number of tasks by outcome.
 #[derive(Debug, Default)]
 struct Outcomes {
     acquired: AtomicUsize,
@@ -61,10 +61,10 @@ impl Outcomes {
     }
 }
 
-/// Counts the end of a task, whichever it is.
+/// Counts the outcome of a task when it is dropped.
 struct End {
     outcomes: Arc<Outcomes>,
-    /// `None` as long as the task can be cancelled.
+    /// `None` while the task can be cancelled.
     outcome: Option<Result<(), TimeoutError>>,
 }
 
@@ -89,14 +89,14 @@ impl Drop for End {
     }
 }
 
-/// Who is inside, counted apart from the lock.
+/// The owners inside, counted apart from the lock.
 #[derive(Default)]
 struct Inside {
     readers: AtomicUsize,
     writers: AtomicUsize,
 }
 
-/// Counts one in for as long as it lives: also when its task is cancelled.
+/// Counts one owner while it lives. A task that is cancelled drops it too.
 struct Entry<'a>(&'a AtomicUsize);
 
 impl Drop for Entry<'_> {
@@ -119,7 +119,7 @@ impl Inside {
     }
 }
 
-/// How long a task is inside: mostly a few yields, now and then so long that others run out of time.
+/// How long a task stays inside: mostly a few yields, sometimes so long that other tasks run out of time.
 #[derive(Clone, Copy)]
 struct Stay {
     yields: usize,
@@ -145,10 +145,10 @@ fn short(random: &mut Random) -> Duration {
     Duration::from_micros(1 + random.below(4000) as u64)
 }
 
-/// Runs [`TASKS`] tasks, some of which are cancelled, and adds their outcomes up. All of them wait for `held` at first:
-/// so somebody runs out of time, whatever the machine is doing.
+/// Runs [`TASKS`] tasks, aborts some of them, and counts their outcomes. At first all tasks wait for `held`, so some
+/// run out of time on any machine.
 ///
-/// Returns how many acquired, timed out, and were cancelled.
+/// Returns the numbers of tasks that acquired, timed out, and were cancelled.
 async fn run<R: Runtime, F>(runtime: &R, seed: u64, held: impl Sized, task: impl Fn(Random) -> F) -> [usize; 3]
 where
     F: Future<Output = Result<(), TimeoutError>> + Send + 'static,
@@ -162,7 +162,7 @@ where
         let end = End { outcomes: Arc::clone(&outcomes), outcome: None };
         tasks.push(Some(runtime.spawn(async move { end.with(task.await) })));
         if random.below(4) == 0 {
-            // A recent one, since most of the others have ended.
+            // The test aborts a recent task, since most of the others have ended.
             let picked = tasks.len() - 1 - random.below(tasks.len().min(20));
             if let Some(task) = tasks[picked].take() {
                 runtime.abort(task).await;
@@ -174,7 +174,7 @@ where
             _ => {}
         }
         if started == TASKS / 4 {
-            // Longer than the longest limit.
+            // This sleep is longer than the longest limit.
             R::sleep(Duration::from_millis(20)).await;
             drop(held.take());
         }
@@ -182,13 +182,13 @@ where
     for task in tasks.into_iter().flatten() {
         runtime.join(task).await;
     }
-    // Those that were aborted end soon.
+    // Tasks that were aborted end soon.
     while outcomes.all().iter().sum::<usize>() < TASKS {
         assert_eq!(outcomes.panicked.load(Ordering::SeqCst), 0, "a task panicked");
         R::yield_now().await;
     }
     let outcomes = outcomes.all();
-    assert_eq!(outcomes.iter().sum::<usize>(), TASKS); // Each of the three must have happened, or the test has shown nothing.
+    assert_eq!(outcomes.iter().sum::<usize>(), TASKS); // The test shows something only if each outcome has happened.
     assert!(outcomes.iter().all(|&count| count > 0), "acquired, timed out, cancelled: {outcomes:?}");
     outcomes
 }
@@ -205,14 +205,14 @@ async fn use_mutex<R: Runtime>(shared: SharedMutex<R>, mut random: Random) -> Re
         _ => mutex.lock_deadline(R::instant_in(limit)).await?,
     };
     let _entry = inside.write();
-    // Seen by the next, or the sum is wrong.
+    // If the next owner does not see this write, the sum is wrong.
     let before = *guard;
     stay.pass::<R>().await;
     *guard = before + 1;
     Ok(())
 }
 
-/// Runs a mutex's tasks.
+/// Runs the stress of a mutex.
 pub fn mutex<R: Runtime>(runtime: &R, seed: u64) {
     let shared: SharedMutex<R> = Arc::new((Mutex::new(0), Inside::default()));
     let task = |random| use_mutex::<R>(Arc::clone(&shared), random);
@@ -220,7 +220,7 @@ pub fn mutex<R: Runtime>(runtime: &R, seed: u64) {
     let outcomes = runtime.block_on(run(runtime, seed, held, task));
     let mutex = &shared.0;
     assert_eq!((mutex.is_locked(), mutex.queued()), (false, 0));
-    // A task that was cancelled while it was inside has not added anything.
+    // A task that is cancelled inside has added nothing.
     assert_eq!(*mutex.try_lock().expect("free"), outcomes[0]);
     assert_eq!(Arc::strong_count(&shared), 1, "a task is left");
 }
@@ -237,7 +237,7 @@ async fn use_rwlock<R: Runtime>(shared: SharedRwLock<R>, mut random: Random) -> 
             let _entry = inside.read();
             let before = *guard;
             stay.pass::<R>().await;
-            assert_eq!(*guard, before, "written while it is read");
+            assert_eq!(*guard, before, "the data changed under a read guard");
         }
         4..=5 => {
             let _guard = Arc::clone(lock).read_owned_deadline(R::instant_in(limit)).await?;
@@ -253,7 +253,7 @@ async fn use_rwlock<R: Runtime>(shared: SharedRwLock<R>, mut random: Random) -> 
             let guard = lock.write_timeout(R::span(limit)).await?;
             let entry = inside.write();
             stay.pass::<R>().await;
-            // Readers may enter from here on.
+            // Readers may enter after this line.
             drop(entry);
             let _guard = guard.downgrade();
             let _entry = inside.read();
@@ -283,7 +283,7 @@ async fn use_rwlock<R: Runtime>(shared: SharedRwLock<R>, mut random: Random) -> 
     Ok(())
 }
 
-/// Runs a read-write lock's tasks.
+/// Runs the stress of a read-write lock.
 pub fn rwlock<R: Runtime>(runtime: &R, seed: u64) {
     let shared: SharedRwLock<R> = Arc::new((Arc::new(RwLock::with_max_readers(0, 5)), Inside::default()));
     let task = |random| use_rwlock::<R>(Arc::clone(&shared), random);

@@ -1,7 +1,7 @@
-//! The rules of time: T1 to T5, on any clock that a test can move on, and the scenarios H02, H04 (c), H05 and H06.
+//! The rules of time: T1 to T5, on any clock that a test can advance, and the scenarios H02, H04 (c), H05 and H06.
 //!
-//! What only a manual clock can show (what is used when, and what a clock that calls back or panics may do) is in
-//! [`time_foreign`](crate::time_foreign); what needs no clock is in [`until`](crate::until).
+//! The rules that need a manual clock are in [`time_foreign`](crate::time_foreign): when the lock uses the clock, and
+//! what a clock that calls back or panics may do. The rules that need no clock are in [`until`](crate::until).
 
 mod edges;
 pub(crate) mod fixture;

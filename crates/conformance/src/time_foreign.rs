@@ -1,5 +1,5 @@
-//! The rules of time that need a clock which tells how it is used, calls back, or panics: T1, T2, T4, contract K2 and
-//! K10, the kind of fault F13, and the scenario H06 (e).
+//! The rules of time that need a clock which counts its uses, calls back, or panics: T1, T2, T4, K2, K10, the kind of
+//! fault F13, and the scenario H06 (e).
 
 use crate::rescue::fixture::{Actor, SUSPICIONS};
 use crate::time::fixture::{self, Fixture, Guard, State, Waiting, assert_armed, assert_elapsed, ms};
@@ -39,7 +39,7 @@ const FREE: State = State { owners: 0, waiters: 0 };
 const OWNED: State = State { owners: 1, waiters: 0 };
 const CONTENDED: State = State { owners: 1, waiters: 1 };
 
-/// Leaves `held` for the hook to drop: what a clock does that releases the lock.
+/// Makes the next use of the clock drop `held`, which releases the lock.
 fn release_on_next(used: Use, held: Guard<'static>) {
     on_next(used, move || drop(held));
 }
@@ -124,11 +124,11 @@ fn t2_the_clock_is_read_after_the_attempt_and_before_queueing<P: ManualTimer>() 
 
 fn t2_a_lock_that_becomes_free_while_the_clock_is_read_is_taken<P: ManualTimer>() {
     Fixture::<P>::every_deadline(|f| {
-        // In time: the lock is free when it would queue.
+        // In time: the lock is free when the operation would queue.
         release_on_next(Use::Now, f.hold());
         drop(Task::new(f.timed(ms(10))).ready().expect("the lock is free"));
         assert_eq!(uses(Use::Sleep), 0);
-        // Late: its one attempt was before.
+        // Too late: the one attempt came before the release.
         release_on_next(Use::Now, f.hold());
         assert_elapsed(&mut Task::new(f.with_deadline(P::past_instant())));
         f.assert_free();
@@ -167,7 +167,7 @@ fn t4_a_grant_while_the_sleep_is_polled_comes_before_the_next<P: ManualTimer>() 
     });
 }
 
-/// The lock doesn't take the owner for one that was granted and has yet to claim: its task may wait for it again.
+/// The lock must not take the owner for an unclaimed waiter, since another future of the task may wait for the lock.
 fn t4_a_grant_while_the_sleep_is_polled_is_claimed_for_good<P: ManualTimer>() {
     Fixture::<P>::every_exclusive(|f| {
         let task = Actor::new();
@@ -198,13 +198,14 @@ fn t4_a_grant_while_a_pending_sleep_is_polled_is_kept<P: ManualTimer>() {
     }
 }
 
-/// It was granted during the poll: the guard, or a wake and the guard at the next poll, when its time is over.
+/// The operation was granted during the poll. It returns its guard, or is woken and returns the guard at the next poll,
+/// even past its limit.
 #[track_caller]
 fn guard_now_or_soon<P: ManualTimer>(f: &Fixture<P>, waiting: &mut Waiting<'_>) {
     let outcome = match waiting.poll() {
         Poll::Ready(outcome) => outcome,
         Poll::Pending => {
-            assert_eq!(waiting.wakes(), 1, "granted, and not told");
+            assert_eq!(waiting.wakes(), 1, "a grant must wake the task");
             P::advance(ms(1000));
             waiting.ready()
         }
@@ -217,14 +218,14 @@ fn guard_now_or_soon<P: ManualTimer>(f: &Fixture<P>, waiting: &mut Waiting<'_>) 
 }
 
 fn t4_a_grant_while_the_sleep_is_made_wins<P: ManualTimer>() {
-    // Also one that is not made, since it would end past the end of the clock.
+    // The second limit ends past the end of the clock, so the clock makes no sleep.
     for limit in [ms(10), Duration::MAX] {
         Fixture::<P>::every(|f| {
             release_on_next(Use::Sleep, f.hold());
             guard_now_or_soon(f, &mut Task::new(f.timed(limit)));
         });
     }
-    // Its time is over, too, by the time that the sleep is polled.
+    // The limit has passed when the sleep is polled.
     Fixture::<P>::every(|f| {
         let held = f.hold();
         let mut waiting = Task::new(f.timed(ms(10)));
@@ -236,7 +237,7 @@ fn t4_a_grant_while_the_sleep_is_made_wins<P: ManualTimer>() {
     });
 }
 
-/// What a clock does with a lock that is held: look, try, wait a moment, and go.
+/// Everything that a clock may do with a held lock: inspect it, try it, wait for it once, and stop waiting.
 fn use_the_lock<P: ManualTimer>(f: &Fixture<P>) {
     let before = f.state();
     assert!(f.try_hold().is_none());
@@ -259,7 +260,7 @@ fn k2_the_clock_may_use_the_lock<P: ManualTimer>() {
             hook(Use::Now);
         }
         let mut waiting = f.wait(ms(10));
-        // The sleep's drop: on time-out, on claim, on drop.
+        // The sleep is dropped on time-out, on claim, and with the future.
         P::advance(ms(10));
         hook(Use::Drop);
         assert_elapsed(&mut waiting);
@@ -276,7 +277,7 @@ fn k2_the_clock_may_use_the_lock<P: ManualTimer>() {
     });
 }
 
-/// What the lock's state is when the next sleep is dropped.
+/// Records the state of the lock at the next drop of a sleep.
 fn state_on_drop<P: ManualTimer>(f: &Fixture<P>) -> Slot<State> {
     let seen = Slot::new();
     on_next(Use::Drop, {
@@ -304,14 +305,14 @@ fn k10_a_waiter_leaves_before_its_sleep_is_dropped<P: ManualTimer>() {
 
 fn k10_a_grant_is_passed_on_before_the_sleep_is_dropped<P: ManualTimer>() {
     Fixture::<P>::every(|f| {
-        // To nobody.
+        // No waiter is next.
         let held = f.hold();
         let mut waiting = f.wait(ms(10));
         drop(held);
         let seen = state_on_drop(f);
         waiting.cancel();
         assert_eq!(seen.take(), Some(FREE));
-        // To the next.
+        // Another waiter is next.
         let held = f.hold();
         let mut waiting = f.wait(ms(10));
         drop(held);
@@ -331,7 +332,7 @@ fn k10_a_claim_comes_before_the_sleep_is_dropped<P: ManualTimer>() {
             let mut waiting = f.wait(ms(10));
             let mut next = None;
             if late {
-                // Claimed after the sleep's poll.
+                // The claim comes after the poll of the sleep.
                 P::advance(ms(10));
                 release_on_next(Use::Poll, held);
             } else {
@@ -388,7 +389,7 @@ fn f13_a_panicking_clock_leaves_nothing_behind<P: ManualTimer>() {
         assert_strikes(&mut waiting);
         assert_eq!(f.state(), OWNED);
         assert_eq!(waiting.wakers_kept(), 0);
-        // It has not begun to wait; so it can begin again.
+        // The future has not begun to wait, so it can begin again.
         waiting.pending();
         assert_eq!(f.state(), CONTENDED);
         drop(held);
@@ -406,7 +407,7 @@ fn f13_a_panicking_sleep_keeps_the_place<P: ManualTimer>() {
 }
 
 fn strikes_and_keeps_its_place<P: ManualTimer>(used: Use) {
-    // Polled again, it has its turn.
+    // A future that is polled again has its turn.
     Fixture::<P>::every(|f| {
         let held = f.hold();
         panic_on_next(used);
@@ -418,7 +419,7 @@ fn strikes_and_keeps_its_place<P: ManualTimer>(used: Use) {
         assert_armed::<P>(0);
         f.assert_free();
     });
-    // Granted without another poll, and dropped: the next has its turn.
+    // The future is granted without another poll, and dropped. The next waiter has its turn.
     Fixture::<P>::every(|f| {
         let held = f.hold();
         panic_on_next(used);
@@ -432,7 +433,7 @@ fn strikes_and_keeps_its_place<P: ManualTimer>(used: Use) {
         assert_armed::<P>(0);
         f.assert_free();
     });
-    // Dropped before anything else: it is in nobody's way.
+    // The future is dropped at once, and blocks no waiter.
     Fixture::<P>::every(|f| {
         let held = f.hold();
         panic_on_next(used);
@@ -443,7 +444,7 @@ fn strikes_and_keeps_its_place<P: ManualTimer>(used: Use) {
         drop(held);
         f.assert_free();
     });
-    // Granted by the clock, which then panics.
+    // The clock grants the lock, and then panics.
     Fixture::<P>::every(|f| {
         let held = f.hold();
         on_next(used, move || {
@@ -459,7 +460,7 @@ fn strikes_and_keeps_its_place<P: ManualTimer>(used: Use) {
 }
 
 fn f13_a_panicking_drop_of_the_sleep_loses_no_grant<P: ManualTimer>() {
-    // When the guard would have been returned.
+    // The drop panics in the poll that would have returned the guard.
     Fixture::<P>::every(|f| {
         let held = f.hold();
         let mut waiting = f.wait(ms(10));
@@ -472,7 +473,7 @@ fn f13_a_panicking_drop_of_the_sleep_loses_no_grant<P: ManualTimer>() {
         drop(waiting);
         f.assert_free();
     });
-    // When the guard would have been returned after the sleep's poll.
+    // The same, after the poll of the sleep.
     Fixture::<P>::every(|f| {
         let held = f.hold();
         let mut waiting = f.wait(ms(10));
@@ -482,7 +483,7 @@ fn f13_a_panicking_drop_of_the_sleep_loses_no_grant<P: ManualTimer>() {
         assert_strikes(&mut waiting);
         f.assert_free();
     });
-    // When the time was over.
+    // The drop panics in the poll that times out.
     Fixture::<P>::every(|f| {
         let held = f.hold();
         let mut waiting = f.wait(ms(10));
@@ -493,7 +494,7 @@ fn f13_a_panicking_drop_of_the_sleep_loses_no_grant<P: ManualTimer>() {
         drop((held, waiting));
         f.assert_free();
     });
-    // When the future is dropped, granted.
+    // The drop panics when the granted future is dropped.
     Fixture::<P>::every(|f| {
         let held = f.hold();
         let mut waiting = f.wait(ms(10));

@@ -1,4 +1,5 @@
-//! The rules of `lock_until`, `read_until` and `write_until`, their owned forms and those of `run_…`: T4's and T5's, with contract K2, K10 and the kind F13.
+//! The rules of `lock_until`, `read_until` and `write_until`, their owned forms and those of `run_…`: the parts of T4,
+//! T5, K2, K10 and F13 that concern them.
 
 use crate::time::fixture::{Fixture, Guard, Hidden, State, ms};
 use crate::tools::clock::TestTimer;
@@ -31,7 +32,7 @@ crate::rules! { ($) until_rules in until where TestTimer:
 
 type Hook = Box<dyn FnOnce()>;
 
-/// What the test knows of the other future, and does to it.
+/// What the other future reports to the test, and does for it.
 #[derive(Default)]
 struct Probe {
     polls: Cell<usize>,
@@ -65,7 +66,7 @@ impl Probe {
     }
 }
 
-/// The other future.
+/// The other future, which ends the wait.
 struct Other(Rc<Probe>);
 
 impl Future for Other {
@@ -81,7 +82,7 @@ impl Future for Other {
 impl Drop for Other {
     fn drop(&mut self) {
         self.0.gone.set(true);
-        // A test that fails has said why.
+        // A test that is failing has reported its failure.
         if !std::thread::panicking() {
             Probe::call(&self.0.on_drop);
         }
@@ -99,7 +100,7 @@ fn until<P: TestTimer>(f: &Fixture<P>) -> (Until<'_>, Rc<Probe>) {
     (Task::new(f.until(Other(Rc::clone(&probe)))), probe)
 }
 
-/// The operation, polled once while it has to wait.
+/// The operation, after one poll that was pending.
 #[track_caller]
 fn wait<P: TestTimer>(f: &Fixture<P>) -> (Until<'_>, Rc<Probe>) {
     let (mut task, probe) = until(f);
@@ -147,7 +148,7 @@ fn t4_until_the_others_output_ends_the_wait<P: TestTimer>() {
         assert_eq!((probe.polls.get(), f.state()), (2, CONTENDED));
         probe.ready.set(true);
         assert_other(&mut task);
-        // At once, though the future is still there.
+        // The wait ends at once, although the future still exists.
         assert_eq!((probe.polls.get(), probe.gone.get()), (3, true));
         assert_eq!(f.state(), OWNED);
         drop(held);
@@ -169,7 +170,7 @@ fn t4_until_an_other_that_is_ready_at_once_is_the_outcome<P: TestTimer>() {
 }
 
 fn t4_until_a_grant_during_the_others_last_poll_is_passed_on<P: TestTimer>() {
-    // To nobody.
+    // No waiter is next.
     Fixture::<P>::every_until(|f| {
         let held = f.hold();
         let (mut task, probe) = wait(f);
@@ -178,7 +179,7 @@ fn t4_until_a_grant_during_the_others_last_poll_is_passed_on<P: TestTimer>() {
         assert_other(&mut task);
         f.assert_free();
     });
-    // To the next, who queued behind it or, where a reader waits, once it had its share.
+    // A waiter is next. A reader that waits queues once the other has its share.
     Fixture::<P>::every_until(|f| {
         let held = f.hold();
         let (mut task, probe) = wait(f);
@@ -198,7 +199,7 @@ fn t4_until_a_grant_during_the_others_last_poll_is_passed_on<P: TestTimer>() {
         });
         assert_other(&mut task);
         let granted = if exclusive { CONTENDED } else { OWNED };
-        assert_eq!(inside.take(), Some(granted), "granted within the other's poll");
+        assert_eq!(inside.take(), Some(granted), "the grant comes within the poll of the other future");
         assert_eq!(next.wakes(), usize::from(exclusive));
         drop(next.ready());
         f.assert_free();
@@ -217,9 +218,9 @@ fn t4_until_a_grant_during_the_others_pending_poll_is_kept<P: TestTimer>() {
             let outcome = match task.poll() {
                 Poll::Ready(outcome) => outcome,
                 Poll::Pending => {
-                    assert_eq!(task.wakes(), 1, "granted, and not told");
+                    assert_eq!(task.wakes(), 1, "a grant must wake the task");
                     assert_eq!(f.state(), OWNED);
-                    // Too late: the grant is seen at the start of the poll.
+                    // The other future is ready too late: the next poll sees the grant first.
                     probe.ready.set(true);
                     task.ready()
                 }
@@ -294,7 +295,7 @@ fn t4_until_a_finished_future_panics_when_polled<P: TestTimer>() {
         panics(|| ended.poll().is_ready());
         assert_eq!(f.state(), OWNED);
         drop(held);
-        // Free: it must not enter either.
+        // The lock is free. An operation that has ended must not enter.
         panics(|| ended.poll().is_ready());
         f.assert_free();
     });
@@ -335,12 +336,12 @@ fn t5_until_an_ended_wait_is_never_granted_and_never_woken<P: TestTimer>() {
 fn t4_until_run_runs_or_ends_with_the_other<P: TestTimer>() {
     Fixture::<P>::every_until(|f| {
         let run = |probe: &Rc<Probe>, body: fn()| f.run_until(Other(Rc::clone(probe)), async move || body());
-        // Free: the other future is dropped unpolled, before the body runs.
+        // The lock is free: the other future is dropped unpolled, before the body runs.
         let probe = Rc::<Probe>::default();
         assert_eq!(Task::new(run(&probe, || ())).ready(), Ok(()));
         assert_eq!((probe.polls.get(), probe.gone.get()), (0, true));
         f.assert_free();
-        // Granted, while the other is not ready: it is gone while the body runs.
+        // The run is granted before the other future is ready. The other future is dropped before the body runs.
         let held = f.hold();
         let probe = Rc::<Probe>::default();
         let seen = Rc::clone(&probe);
@@ -348,7 +349,7 @@ fn t4_until_run_runs_or_ends_with_the_other<P: TestTimer>() {
         drop(held);
         assert_eq!((granted.ready(), probe.polls.get()), (Ok(()), 1));
         f.assert_free();
-        // The other is ready first: the body never runs.
+        // The other future is ready first: the body never runs.
         let held = f.hold();
         let probe = Rc::<Probe>::default();
         let mut ended = Task::queued(run(&probe, || panic!("it was not granted")));
@@ -396,24 +397,24 @@ fn k10_until_leaves_before_the_other_is_dropped<P: TestTimer>() {
     }
     Fixture::<P>::every_until(|f| {
         let held = f.hold();
-        // Dropped while it waits.
+        // The operation is dropped while it waits.
         let (mut task, probe) = wait(f);
         let seen = state_on_drop(f, &probe);
         task.cancel();
         assert_eq!(seen.take(), Some(OWNED));
-        // Ended by the other.
+        // The other future ends the operation.
         let (mut task, probe) = wait(f);
         let seen = state_on_drop(f, &probe);
         probe.ready.set(true);
         assert_other(&mut task);
         assert_eq!(seen.take(), Some(OWNED));
-        // Dropped when it was granted.
+        // The operation is dropped after it was granted.
         let (mut task, probe) = wait(f);
         let seen = state_on_drop(f, &probe);
         drop(held);
         task.cancel();
         assert_eq!(seen.take(), Some(FREE));
-        // Claimed.
+        // The operation is claimed.
         let held = f.hold();
         let (mut task, probe) = wait(f);
         let seen = state_on_drop(f, &probe);
@@ -426,7 +427,7 @@ fn k10_until_leaves_before_the_other_is_dropped<P: TestTimer>() {
 }
 
 fn f13_until_an_other_that_panics_loses_nothing<P: TestTimer>() {
-    // In its poll: the place is kept, and given up with the future.
+    // The other future panics in its poll. The operation keeps its place until it is dropped.
     Fixture::<P>::every_until(|f| {
         let held = f.hold();
         let (mut task, probe) = until(f);
@@ -440,7 +441,7 @@ fn f13_until_an_other_that_panics_loses_nothing<P: TestTimer>() {
         drop(next.ready());
         f.assert_free();
     });
-    // In its drop, when the guard would have been returned.
+    // The other future panics in its drop, in the poll that would have returned the guard.
     Fixture::<P>::every_until(|f| {
         let held = f.hold();
         let (mut task, probe) = wait(f);
@@ -449,7 +450,7 @@ fn f13_until_an_other_that_panics_loses_nothing<P: TestTimer>() {
         assert_eq!(panics(|| task.poll().is_ready()), "other");
         f.assert_free();
     });
-    // In its drop, when its output would have been returned.
+    // The other future panics in its drop, in the poll that would have returned its output.
     Fixture::<P>::every_until(|f| {
         let held = f.hold();
         let (mut task, probe) = wait(f);
@@ -460,7 +461,7 @@ fn f13_until_an_other_that_panics_loses_nothing<P: TestTimer>() {
         drop((held, task));
         f.assert_free();
     });
-    // In its drop, on a free lock.
+    // The other future panics in its drop, on a free lock.
     Fixture::<P>::every_until(|f| {
         let (mut task, probe) = until(f);
         probe.on_drop(|| panic!("other"));

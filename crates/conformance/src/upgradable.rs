@@ -1,5 +1,5 @@
-//! Upgradable reads: U1 to U6 (`docs/CONTRACT.md`), in both forms, under each policy. Upgrades with
-//! limits are in [`limited`], reads with limits among the rules of [`time`](crate::time); threads that block are in the tests.
+//! Upgradable reads: U1 to U6 (`docs/CONTRACT.md`), in both forms, under each policy. Upgrades with limits are in
+//! [`limited`]. Reads with limits are among the rules of [`time`](crate::time), and threads that block are in `tests/`.
 
 mod cancel;
 pub mod limited;
@@ -60,10 +60,10 @@ fn counts<P: Platform>(lock: &RwLock<u32, P>) -> Counts {
 fn assert_free<P: Platform>(lock: &Arc<RwLock<u32, P>>) {
     assert_eq!(counts(lock), FREE);
     assert!(lock.try_write().is_ok() && lock.try_read().is_ok() && lock.try_upgradable_read().is_ok());
-    assert_eq!(Arc::strong_count(lock), 1, "an owned form is left behind");
+    assert_eq!(Arc::strong_count(lock), 1, "an owned future or guard is left");
 }
 
-/// A lock of each policy.
+/// Runs the rule on a lock of each policy.
 fn each<P: Platform>(rule: impl Fn(&Arc<RwLock<u32, P>>, RwLockPolicy)) {
     each_with(RwLock::<u32, P>::MAX_READERS, rule);
 }

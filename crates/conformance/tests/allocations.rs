@@ -1,4 +1,4 @@
-//! K4: a wait allocates nothing.
+//! K4: a lock allocates nothing.
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::cell::Cell;
@@ -13,14 +13,14 @@ std::thread_local! {
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The system's allocator, counting for each thread what is allocated or grown.
+/// The system's allocator, with a count of each thread's allocations and growths.
 struct Counting;
 
-// SAFETY: everything is `System`'s. The counter is a `Cell` without a destructor: it allocates nothing.
+// SAFETY: `System` does all the work. The counter is a `Cell` without a destructor, so it allocates nothing.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller's promises are `System`'s conditions.
+        // SAFETY: the caller keeps the contract of `GlobalAlloc`, which is that of `System`.
         unsafe { System.alloc(layout) }
     }
 
@@ -39,7 +39,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// How much `f` allocates.
+/// The number of allocations in `f`.
 #[track_caller]
 fn allocates_nothing<R>(what: &str, f: impl FnOnce() -> R) -> R {
     let before = ALLOCATIONS.get();
@@ -59,7 +59,7 @@ fn k4_a_mutex_allocates_nothing<P: Platform>() {
     let guard = allocates_nothing("try_lock", || mutex.try_lock().expect("free"));
     let (other, _) = counting_waker();
 
-    // The boxes and the wakers are the test's.
+    // The test allocates the boxes and the wakers.
     let mut tasks: Vec<_> = (0..100).map(|_| Task::new(mutex.lock())).collect();
     let mut owned: Vec<_> = (0..100).map(|_| Task::new(Arc::clone(&mutex).lock_owned())).collect();
     allocates_nothing("queueing", || {
@@ -144,7 +144,7 @@ fn k4_a_rwlock_allocates_nothing<P: Platform>() {
     allocates_nothing("leaving a batch", || readers.iter_mut().for_each(Task::cancel));
     allocates_nothing("an owned share", || drop(guard));
 
-    // A writer that leaves lets readers in.
+    // The readers enter when the waiting writer leaves.
     let guard = lock.try_read().expect("free");
     let mut writer = Task::queued(lock.write());
     let readers: Vec<_> = (0..100).map(|_| Task::queued(lock.read())).collect();

@@ -1,7 +1,7 @@
-//! H13, and so contract K6: which type is Send and Sync, for every kind of data and of raw lock. Both answers are
-//! proved, at compile time: a wrong row doesn't build.
+//! H13, and so K6: which types are Send and Sync, for every kind of data and of raw lock. The compiler proves both
+//! answers: a wrong row doesn't build.
 //!
-//! That guards which give `&mut` are invariant is among the cases of `compile_fail`.
+//! The cases of `compile_fail` show that guards which give `&mut` are invariant.
 
 use core::cell::Cell;
 use core::error::Error;
@@ -37,7 +37,7 @@ type YN = Cell<u8>;
 type NY = std::sync::MutexGuard<'static, u8>;
 type NN = Rc<u8>;
 
-/// Whether a type has a trait, as a constant: the inherent constant hides the trait's where its bound holds.
+/// A constant that tells whether a type has a trait. If the bound holds, the inherent constant hides that of the trait.
 macro_rules! has {
     ($type:ty: $trait:path) => {{
         #[allow(dead_code, reason = "hidden, or not there")]
@@ -54,7 +54,7 @@ macro_rules! has {
     }};
 }
 
-// Each kind of data is what it is called, and so the question has both answers.
+// Each kind of data has the auto traits of its name, so the question has both answers.
 const _: () = assert!(has!(YY: Send) && has!(YY: Sync));
 const _: () = assert!(has!(YN: Send) && !has!(YN: Sync));
 const _: () = assert!(!has!(NY: Send) && has!(NY: Sync));
@@ -84,7 +84,7 @@ macro_rules! rows {
     };
 }
 
-/// The table for data `T`, of which `t` tells, and platform `P`. `raw`: its raw lock is Sync.
+/// The table for data `T`, whose traits are in `t`, and platform `P`. `raw` tells whether the raw lock of `P` is Sync.
 macro_rules! rows_of_one {
     () => {
         rows! {
@@ -94,12 +94,12 @@ macro_rules! rows_of_one {
             OwnedMutexGuard<T, P>:                  Send if t.send && raw,          Sync if t.both() && raw;
 
             RwLock<T, P>:                           Send if t.send,                 Sync if t.both() && raw;
-            // As `&T` is. It can't become a write guard.
+            // The guard is like `&T`. It can't become a write guard.
             RwLockReadGuard<'static, T, P>:         Send if t.sync && raw,          Sync if t.sync && raw;
             RwLockWriteGuard<'static, T, P>:        Send if t.both() && raw,        Sync if t.both() && raw;
             RwLockMappedWriteGuard<'static, T, P>:  Send if t.both() && raw,        Sync if t.both() && raw;
             OwnedRwLockWriteGuard<T, P>:            Send if t.both() && raw,        Sync if t.both() && raw;
-            // Each can become a write guard.
+            // These can become a write guard.
             RwLockUpgradableReadGuard<'static, T, P>: Send if t.both() && raw,      Sync if t.both() && raw;
             OwnedRwLockUpgradableReadGuard<T, P>:   Send if t.both() && raw,        Sync if t.both() && raw;
 
@@ -117,12 +117,13 @@ macro_rules! rows_of_one {
     };
 }
 
-/// The table for data `T` and a part `U` of it; where `U` is not a part, it is what the other future or the sleep has.
+/// The table for data `T` and a part `U` of the data. In rows where `U` is no part, it is the other future or the
+/// sleep.
 macro_rules! rows_of_two {
     () => {
         rows! {
             OwnedMappedMutexGuard<T, U, P>:         Send if t.send && u.send && raw,    Sync if t.send && u.both() && raw;
-            // It may drop the lock, and so `T`.
+            // The guard may drop the lock, and so `T`.
             OwnedRwLockReadGuard<T, U, P>:          Send if t.both() && u.sync && raw,  Sync if t.both() && u.sync && raw;
             OwnedRwLockMappedWriteGuard<T, U, P>:   Send if t.both() && u.both() && raw, Sync if t.both() && u.both() && raw;
 
@@ -164,7 +165,7 @@ macro_rules! rows_of_two {
     };
 }
 
-/// Every kind of data, and every pair of kinds, on one platform.
+/// The rows for every kind of data, and every pair of kinds, on one platform.
 macro_rules! table {
     ($name:ident: $platform:ident, raw lock Sync: $raw:literal) => {
         #[test]
@@ -201,10 +202,10 @@ macro_rules! table {
 table!(h13_std: Std, raw lock Sync: true);
 table!(h13_critical_section: CriticalSection, raw lock Sync: true);
 table!(h13_spin: Spin, raw lock Sync: true);
-// Nothing that borrows or shares such a lock leaves its thread; the lock itself may move to another.
+// A borrow or share of such a lock stays on its thread. The lock itself may move to another thread.
 table!(h13_local: Local, raw lock Sync: false);
 
-// The same over embassy-sync's raw locks.
+// The same tables over raw locks of embassy-sync.
 type EmbassyMasking = Embassy<embassy_sync::blocking_mutex::raw::CriticalSectionRawMutex>;
 type EmbassyNoop = Embassy<embassy_sync::blocking_mutex::raw::NoopRawMutex>;
 table!(h13_embassy: EmbassyMasking, raw lock Sync: true);
@@ -219,7 +220,7 @@ fn h13_raw_locks() {
         LocalLock:              Send if true,   Sync if false;
         Word:                   Send if true,   Sync if true;
         Refusal:                Send if true,   Sync if true;
-        // Names of types: none has a value.
+        // These types are names only, without values.
         Std:                    Send if true,   Sync if true;
         Spin:                   Send if true,   Sync if true;
         CriticalSection:        Send if true,   Sync if true;
@@ -227,11 +228,11 @@ fn h13_raw_locks() {
     }
 }
 
-/// Every public type stands in this file.
+/// Every public type is in a table of this file.
 #[test]
-#[cfg_attr(miri, ignore = "of the sources, not of the locks")]
+#[cfg_attr(miri, ignore = "reads the sources and runs no lock")]
 fn h13_no_type_is_left_out() {
-    // Parts of futures, which the aliases name; how a wait may end, which only the crate uses.
+    // These are parts of futures that aliases name, or types that only the crate uses.
     const ELSEWHERE: &[&str] = &[
         "Acquire",
         "Deadline",
@@ -248,7 +249,7 @@ fn h13_no_type_is_left_out() {
         "InCriticalSection",
         "OneThread",
     ];
-    // Of the reports: see `diagnostics`.
+    // Types of the reports, which `diagnostics` tests.
     const REPORTS: &[&str] = &["Holder", "LockReport", "Waiting"];
     let api = include_str!("../../../docs/api/fifolock-core.txt");
     let here = include_str!("auto_traits.rs");
@@ -257,7 +258,7 @@ fn h13_no_type_is_left_out() {
         let item = item.rsplit_once("] pub ").map_or(item.trim_start_matches("pub "), |(_, item)| item);
         let Some((what, path)) = item.split_once(' ') else { continue };
         let name = path.split(['<', '(', ' ']).next().and_then(|path| path.rsplit("::").next()).expect("a name");
-        // Aliases of the crate, not of traits: those have a type before the last name.
+        // Only aliases of the crate count. In an associated type of a trait, a type stands before the last name.
         let is_alias = what == "type" && path.split_once(" = ").is_some_and(|(alias, _)| !alias.contains(">::"));
         if !(matches!(what, "struct" | "enum" | "union") || is_alias && !["Raw", "Sleep", "Target"].contains(&name)) {
             continue;
@@ -266,10 +267,11 @@ fn h13_no_type_is_left_out() {
         let is_here = here.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == name);
         assert!(is_here || ELSEWHERE.contains(&name) || REPORTS.contains(&name), "{item} is in no table");
     }
-    assert!(types > 60, "the page of the API was not understood: {types} types");
+    assert!(types > 60, "the test has read only {types} types in the page of the API");
 }
 
-/// A platform over the raw lock `R`, with a timer whose sleep is what `S` is. `fn`: the platform itself says nothing.
+/// A platform over the raw lock `R`, with a timer whose sleep has the traits of `S`. By `fn`, the platform itself has
+/// all of them.
 struct Timed<R, S>(PhantomData<fn() -> (R, S)>);
 
 impl<R: RawLock + 'static, S: 'static> Platform for Timed<R, S> {
@@ -282,15 +284,15 @@ impl<R: RawLock + 'static, S: 'static> Timer for Timed<R, S> {
     type Sleep = Sleep<S>;
 
     fn sleep(_: Duration) -> Option<Sleep<S>> {
-        unreachable!("only its type is looked at")
+        unreachable!("the test uses the type only")
     }
 
     fn sleep_until(_: Duration) -> Option<Sleep<S>> {
-        unreachable!("only its type is looked at")
+        unreachable!("the test uses the type only")
     }
 
     fn now() -> Duration {
-        unreachable!("only its type is looked at")
+        unreachable!("the test uses the type only")
     }
 
     fn to_core(duration: Duration) -> Duration {
@@ -298,18 +300,18 @@ impl<R: RawLock + 'static, S: 'static> Timer for Timed<R, S> {
     }
 }
 
-/// A future that is Send and Sync as `S` is.
+/// A future with the auto traits of `S`.
 struct Sleep<S>(PhantomData<S>);
 
 impl<S> Future for Sleep<S> {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
-        unreachable!("only its type is looked at")
+        unreachable!("the test uses the type only")
     }
 }
 
-/// A queued future must not move: none is Unpin, whatever its parts are.
+/// A queued future must not move. So no future is Unpin, whatever its parts are.
 #[test]
 fn k5_no_lock_future_is_unpin() {
     type Q = Timed<<Std as Platform>::Raw, u8>;
@@ -378,7 +380,7 @@ fn k6_errors_and_states_go_anywhere() {
     plain::<Limit>();
 }
 
-/// Data without a size: what a trait object or slice promises is what counts.
+/// Unsized data: the traits that a trait object or a slice promises decide.
 #[test]
 fn h13_unsized_data() {
     rows! {
@@ -391,9 +393,9 @@ fn h13_unsized_data() {
         RwLockReadGuard<'static, dyn Fn() + Sync, Std>: Send if true, Sync if true;
         OwnedRwLockReadGuard<u8, dyn Fn() + Send, Std>: Send if false, Sync if false;
         OwnedRwLockReadGuard<u8, dyn Fn() + Sync, Std>: Send if true, Sync if true;
-        // Its last owner drops the closure.
+        // The last owner drops the closure.
         OwnedRwLockReadGuard<dyn Fn() + Sync, u8, Std>: Send if false, Sync if false;
-        // These give the closure away, or can become what does.
+        // These give out the closure mutably, or can become a guard that does.
         RwLockWriteGuard<'static, dyn Fn() + Sync, Std>: Send if false, Sync if false;
         RwLockMappedWriteGuard<'static, dyn Fn() + Sync, Std>: Send if false, Sync if false;
         OwnedRwLockWriteGuard<dyn Fn() + Sync, Std>: Send if false, Sync if false;
@@ -404,7 +406,7 @@ fn h13_unsized_data() {
     }
 }
 
-/// The futures of `run_…` go where the data, the closure and its future may go.
+/// The futures of `run_…` are Send if the data, the closure and its future are.
 #[test]
 fn h13_run_futures() {
     fn goes<F: Future<Output = u8> + Send>(_: F) {}
@@ -428,7 +430,7 @@ fn h13_run_futures() {
     }));
 }
 
-/// Tokio's platform is as the table says, with tokio's own sleep.
+/// Tokio's platform follows the table, with tokio's own sleep.
 #[test]
 fn h13_tokio() {
     use fifolock::tokio as locks;
@@ -444,7 +446,7 @@ fn h13_tokio() {
     }
 }
 
-/// A part that is Sync but not Send is read over an await in a task that may move to another thread.
+/// The guard of a part that is Sync but not Send is kept over an await, in a task that may move to another thread.
 #[test]
 fn h13_a_task_that_reads_a_part_may_be_spawned() {
     use core::fmt::Display;
@@ -484,7 +486,7 @@ fn h13_a_task_that_reads_a_part_may_be_spawned() {
     });
 }
 
-/// Guards that only read may be shortened, as `&T` may be.
+/// The lifetime of a read guard may be shortened, as that of `&T`.
 #[test]
 fn k6_read_guards_are_covariant() {
     fn borrowed<'a, 'b: 'a>(guard: RwLockReadGuard<'b, &'b str, Std>) -> RwLockReadGuard<'a, &'a str, Std> {
@@ -498,7 +500,7 @@ fn k6_read_guards_are_covariant() {
     assert_eq!(*owned(lock.try_read_owned().expect("free")), "x");
 }
 
-/// All guards may outlive less than their lock does.
+/// All guards may have a shorter lifetime than the borrow of their lock.
 #[test]
 fn k6_guards_are_covariant_in_the_locks_lifetime() {
     fn mutex<'a>(guard: MutexGuard<'static, u8, Std>) -> MutexGuard<'a, u8, Std> {

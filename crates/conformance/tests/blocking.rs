@@ -1,7 +1,7 @@
 //! Threads that wait with a limit, and the blocking forms of every operation (M11, T1 to T5, U3, U7).
 //!
-//! The clock is the operating system's. No rule depends on how fast anything is: limits that must be over are short, the
-//! others are far longer than any test.
+//! The clock is that of the operating system. No test depends on speed: limits that must pass are short, and the others
+//! are far longer than any test.
 
 use core::fmt::Debug;
 use core::time::Duration;
@@ -17,7 +17,7 @@ use std::time::Instant;
 const SHORT: Duration = Duration::from_millis(20);
 const LONG: Duration = Duration::from_secs(600);
 
-/// The locks; on them, every operation that takes a limit.
+/// The locks, with every operation that takes a limit.
 struct Locks<P: Platform> {
     mutex: Mutex<u32, P>,
     rwlock: Arc<RwLock<u32, P>>,
@@ -34,7 +34,7 @@ where
         Self { mutex: Mutex::new(0), rwlock: Arc::new(RwLock::new(0)) }
     }
 
-    /// The operations, with what each waits for.
+    /// The operations, each with the name that its errors use.
     fn operations() -> [Operation<P>; 6] {
         [
             ("mutex", |locks, limit| locks.mutex.blocking_lock_timeout(limit).map(drop)),
@@ -44,19 +44,19 @@ where
             ("upgrade to write lock", |locks, limit| {
                 let guard = locks.rwlock.blocking_upgradable_read();
                 let outcome = RwLockUpgradableReadGuard::blocking_upgrade_timeout(guard, limit);
-                assert_eq!(outcome.is_err(), locks.rwlock.state().upgradable, "the share is there still");
+                assert_eq!(outcome.is_err(), locks.rwlock.state().upgradable, "the guard's share is kept");
                 outcome.map(drop).map_err(TimeoutError::from)
             }),
             ("upgrade to write lock", |locks, limit| {
                 let guard = Arc::clone(&locks.rwlock).blocking_upgradable_read_owned();
                 let outcome = OwnedRwLockUpgradableReadGuard::blocking_upgrade_timeout(guard, limit);
-                assert_eq!(outcome.is_err(), locks.rwlock.state().upgradable, "the share is there still");
+                assert_eq!(outcome.is_err(), locks.rwlock.state().upgradable, "the guard's share is kept");
                 outcome.map(drop).map_err(TimeoutError::from)
             }),
         ]
     }
 
-    /// Runs `f` while the operation that waits for this has to wait.
+    /// Runs `f` while the operation of this name must wait.
     fn held<O>(&self, noun: &str, f: impl FnOnce() -> O) -> O {
         let mutex = self.mutex.blocking_lock();
         let reader = noun.starts_with("upgrade ").then(|| self.rwlock.blocking_read());
@@ -77,7 +77,7 @@ where
     }
 }
 
-/// Waits until it is so.
+/// Waits until `happened` returns true.
 #[track_caller]
 fn until(what: &str, mut so: impl FnMut() -> bool) {
     let start = Instant::now();
@@ -95,7 +95,7 @@ where
         let locks = Locks::new();
         assert_eq!(operation(&locks, SHORT), Ok(()), "free");
         let start = Instant::now();
-        let error = locks.held(noun, || operation(&locks, SHORT)).expect_err("it is held");
+        let error = locks.held(noun, || operation(&locks, SHORT)).expect_err("the lock is held");
         assert!(start.elapsed() >= SHORT, "{noun}: {:?}", start.elapsed());
         assert_eq!(error.to_string(), format!("timed out waiting for {noun} after 20ms"));
         locks.assert_free();
@@ -110,13 +110,13 @@ where
         let locks = Locks::new();
         assert_eq!(operation(&locks, Duration::ZERO), Err(TimeoutError::InvalidTimeout), "free");
         assert_eq!(locks.held(noun, || operation(&locks, Duration::ZERO)), Err(TimeoutError::InvalidTimeout));
-        // The smallest duration is none.
+        // The smallest duration.
         assert!(locks.held(noun, || operation(&locks, Duration::from_nanos(1))).is_err_and(|error| error.is_elapsed()));
         locks.assert_free();
     }
 }
 
-/// Past the clock's end, and far away: the thread waits until it is granted.
+/// The limit is past the end of the clock, or far away: the thread waits until it is granted.
 fn t3_a_thread_waits_as_long_as_it_takes<P: Platform>()
 where
     P::Raw: Send + Sync,
@@ -137,7 +137,7 @@ where
     }
 }
 
-/// An unpark that is meant for something else neither ends the wait nor begins it anew.
+/// An unpark that is meant for something else neither ends the wait nor starts it again.
 fn t4_a_stray_unpark_changes_nothing<P: Platform>()
 where
     P::Raw: Send + Sync,
@@ -148,7 +148,7 @@ where
         thread::scope(|scope| {
             locks.held(noun, || {
                 let waiting = scope.spawn(|| operation(&locks, SHORT));
-                until("it is over", || {
+                until("the wait is over", || {
                     waiting.thread().unpark();
                     thread::sleep(SHORT / 10);
                     waiting.is_finished()
@@ -168,11 +168,11 @@ where
 {
     let lock = RwLock::<u32, P>::new(0);
     let reader = lock.blocking_read();
-    // The thread is far from its limit when the task comes, or this is tried again.
+    // The reader must queue while the thread still waits; otherwise the test tries again.
     until("a reader waits behind the thread", || {
         thread::scope(|scope| {
             let writing = scope.spawn(|| lock.blocking_write_timeout(SHORT).map(drop));
-            until("it waits, or has given up", || lock.queued() == 1 || writing.is_finished());
+            until("the thread waits, or has given up", || lock.queued() == 1 || writing.is_finished());
             let mut waiting = Task::new(lock.read());
             let behind = waiting.poll().is_pending();
             assert!(writing.join().expect("no panic").is_err());
@@ -197,7 +197,7 @@ where
         for turn in 0..4 {
             let mutex = &mutex;
             scope.spawn(move || match turn % 2 {
-                0 => mutex.blocking_lock_timeout(LONG).expect("it is granted").push(turn),
+                0 => mutex.blocking_lock_timeout(LONG).expect("the mutex is granted in time").push(turn),
                 _ => mutex.blocking_lock().push(turn),
             });
             until("it waits", || mutex.queued() == turn + 1);
@@ -207,7 +207,7 @@ where
     assert_eq!(mutex.into_inner(), [0, 1, 2, 3]);
 }
 
-/// Owned guards of every kind, which go to other threads.
+/// Owned guards of every kind move to other threads.
 fn m11_blocking_owned_forms<P: Platform>()
 where
     P::Raw: Send + Sync,
@@ -234,7 +234,7 @@ where
     assert_eq!((*lock.blocking_read(), Arc::strong_count(&lock)), (2, 1));
 }
 
-/// A thread that upgrades goes before the writers that wait.
+/// A thread that upgrades goes before the waiting writers.
 fn u3_a_thread_upgrades_before_any_writer<P: Platform>()
 where
     P::Raw: Send + Sync,
@@ -252,7 +252,7 @@ where
     assert_eq!(lock.into_inner(), [1, 2]);
 }
 
-/// The answers of a lock about itself.
+/// The methods of a lock that report its state.
 fn m10_a_lock_knows_who_holds_and_waits<P: Platform>()
 where
     P::Raw: Send + Sync,

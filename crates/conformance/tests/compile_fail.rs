@@ -1,8 +1,8 @@
-//! What must not compile: the cases of `compile_fail`, each with what the compiler says.
+//! Code that must not compile: the cases in `compile_fail`, each with the compiler's errors.
 //!
-//! The `.stderr` files are in the words of [`COMPILER`]. Another compiler has to refuse the same cases with the same
-//! error codes. To renew them: `TRYBUILD=overwrite cargo test -p fifolock-conformance --test compile_fail`, and look at
-//! the differences.
+//! The `.stderr` files have the words of the compiler [`COMPILER`]. Another compiler must reject the same cases with
+//! the same error codes. To record them anew, run `TRYBUILD=overwrite cargo test -p fifolock-conformance --test
+//! compile_fail` and read the differences.
 #![cfg(not(miri))]
 
 use std::env;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const COMPILER: &str = "rustc 1.95.";
-/// Set for the process that runs the cases with a compiler of other words: where they are.
+/// Names the folder of the cases, for the process that runs them with a compiler of other words.
 const CASES: &str = "FIFOLOCK_COMPILE_FAIL_CASES";
 
 #[test]
@@ -35,7 +35,7 @@ fn version() -> String {
     String::from_utf8(output.stdout).expect("text")
 }
 
-/// Lets trybuild write this compiler's words beside copies of the cases, and compares the codes.
+/// Makes trybuild record this compiler's errors beside copies of the cases, and compares the error codes.
 fn refuses_with_the_same_codes() {
     let originals = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compile_fail");
     let copies = Path::new(env!("CARGO_TARGET_TMPDIR")).join("compile_fail");
@@ -51,7 +51,7 @@ fn refuses_with_the_same_codes() {
     }
     let mut again = Command::new(env::current_exe().expect("this test"));
     let status = again.env(CASES, &copies).env("TRYBUILD", "overwrite").status().expect("it runs");
-    assert!(status.success(), "a case compiles, see above");
+    assert!(status.success(), "a case compiles; the output above names it");
 
     let code = |path: &Path| {
         let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));

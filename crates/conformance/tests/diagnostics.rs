@@ -27,7 +27,7 @@ fn k6_reports_are_plain_data() {
     plain::<fifolock::diagnostics::Waiting>();
 }
 
-/// What a lock keeps does not change what it may be used for.
+/// The record of call sites changes no auto trait of a lock.
 #[test]
 fn k6_locks_with_reports_are_as_without() {
     use core::panic::UnwindSafe;

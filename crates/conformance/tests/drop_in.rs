@@ -1,4 +1,4 @@
-//! What code written for `tokio::sync` may rely on beside the rules.
+//! What code written for `tokio::sync` may rely on, besides the rules.
 
 use core::panic::UnwindSafe;
 use core::task::Waker;
@@ -13,7 +13,7 @@ use fifolock_conformance::tools;
 use std::sync::Arc;
 use std::thread;
 
-/// Type arguments stand where tokio has them: before the closure's for a mutex, after it for a read-write lock.
+/// The type parameters are where tokio has them: before the closure's for a mutex, after it for a read-write lock.
 #[test]
 fn type_arguments_are_in_tokios_order() {
     let mutex = Mutex::new(String::from("ab"));
@@ -42,7 +42,7 @@ fn locks_may_cross_a_catch_unwind() {
     a_copy::<TryLockError>();
 }
 
-/// The policies of a lock from each constructor: without one given, and with `PhaseFair` given.
+/// The policies of a lock from each constructor, first without a policy, then with `PhaseFair`.
 fn policies<P: Platform>() -> (Vec<RwLockPolicy>, Vec<RwLockPolicy>) {
     type Lock<P> = fifolock::rwlock::RwLock<u8, P>;
     let phase_fair = RwLockPolicy::PhaseFair;
@@ -71,7 +71,7 @@ fn p1_a_lock_without_a_policy_has_that_of_its_platform() {
     assert_eq!(policies::<DropIn>(), (vec![TaskFair; 6], vec![PhaseFair; 2]));
     static TASK_FAIR: drop_in::RwLock<u8> = drop_in::RwLock::new(0);
     assert_eq!(TASK_FAIR.policy(), TaskFair);
-    // A view is the same lock.
+    // A view of the lock is the same lock.
     let lock = drop_in::RwLock::new(0);
     let view: &RwLock<_> = lock.on::<Tokio>();
     assert_eq!(view.policy(), TaskFair);
@@ -82,7 +82,7 @@ fn p1_a_lock_without_a_policy_has_that_of_its_platform() {
     assert!(view.try_read().is_ok());
 }
 
-/// In which order a held lock is given to a read, a write, and another read that queue for it, by their numbers.
+/// The order in which a held lock serves a read, a write and another read that queue for it, by their numbers.
 macro_rules! order_of_turns {
     ($lock:expr) => {{
         let lock = $lock;
@@ -111,7 +111,7 @@ macro_rules! order_of_turns {
     }};
 }
 
-/// The same program over tokio's lock and over each of ours.
+/// The same program runs over tokio's lock and over each of this project's.
 #[test]
 fn p2_the_locks_of_drop_in_serve_as_tokios() {
     let tokios = order_of_turns!(tokio::sync::RwLock::new(0));
@@ -121,7 +121,7 @@ fn p2_the_locks_of_drop_in_serve_as_tokios() {
     assert_eq!(order_of_turns!(RwLock::new(0)), [2, 1, 3]);
 }
 
-/// Every name of the locks that `tokio::sync` has.
+/// Every name that `tokio::sync` has for its locks.
 #[test]
 fn all_of_tokios_names_are_there_twice() {
     macro_rules! names {
@@ -145,7 +145,7 @@ fn all_of_tokios_names_are_there_twice() {
     assert_eq!(names!(fifolock::tokio), names!(fifolock::tokio::drop_in));
 }
 
-/// M11: a thread that waits for a lock inside another wait keeps the unpark that was meant for that.
+/// M11: a thread waits for a lock inside another wait. It keeps the unpark that was meant for the outer wait.
 #[test]
 fn m11_a_blocking_wait_gives_back_an_unpark_that_was_meant_for_another() {
     let mutex = Arc::new(Mutex::new(()));
@@ -154,19 +154,20 @@ fn m11_a_blocking_wait_gives_back_an_unpark_that_was_meant_for_another() {
         let mutex = Arc::clone(&mutex);
         thread::spawn(move || {
             drop(mutex.blocking_lock());
-            // The event came while the lock was waited for.
+            // The event came during the wait for the lock.
             thread::park();
         })
     };
     while mutex.queued() == 0 {
         thread::yield_now();
     }
-    // Time for it to park, so that this ends that park; without it the test may pass without showing anything.
+    // This gives the thread time to park, so that the unpark ends that park. If the thread is later, the test passes
+    // without showing anything.
     thread::sleep(Duration::from_millis(50));
     waiter.thread().unpark();
     thread::sleep(Duration::from_millis(50));
     drop(held);
-    // A waiter that never ends would end the test by the runner's limit; this says why.
+    // This bounds the wait, so that a waiter that never ends fails the test with a reason.
     for _ in 0..600 {
         if waiter.is_finished() {
             break;

@@ -1,6 +1,7 @@
-//! The same code over embassy-sync's locks and over ours: a firmware changes its `use` lines, and nothing else.
+//! The same code over embassy-sync's locks and over this project's: a firmware changes its `use` lines, and nothing
+//! else.
 
-/// The code, given the `use` lines.
+/// The code, for the given `use` lines.
 macro_rules! firmware {
     ($module:ident: $($use:item)+) => {
         mod $module {
@@ -19,7 +20,7 @@ macro_rules! firmware {
             static BUS: Mutex<CriticalSectionRawMutex, Bus> = Mutex::new(Bus { address: 0, data: [0; 2] });
             static CONFIG: RwLock<CriticalSectionRawMutex, u32> = RwLock::new(7);
 
-            /// As drivers keep them.
+            /// A device as drivers keep it.
             struct Device<'a, M: RawMutex> {
                 bus: &'a Mutex<M, Bus>,
             }
@@ -44,7 +45,7 @@ macro_rules! firmware {
                 }
             }
 
-            /// The same with readers, as a type with all of its parameters.
+            /// A sensor with readers, as a type with all of its parameters.
             struct Sensor<'a, M: RawMutex, T> {
                 config: &'a RwLock<M, T>,
             }
@@ -71,10 +72,10 @@ macro_rules! firmware {
                 *lock.write().await = value;
             }
 
-            /// A raw mutex with a lifetime: it is `'static` in no test of these drivers.
+            /// A raw mutex with a lifetime, which is never `'static` in these tests.
             struct Scoped<'a>(NoopRawMutex, PhantomData<&'a u8>);
 
-            // SAFETY: `NoopRawMutex`'s own promise, which the field carries.
+            // SAFETY: `NoopRawMutex` keeps the contract, and the field keeps the type on its thread.
             unsafe impl RawMutex for Scoped<'_> {
                 const INIT: Self = Self(NoopRawMutex::INIT, PhantomData);
 
@@ -83,7 +84,7 @@ macro_rules! firmware {
                 }
             }
 
-            /// Locks whose raw mutex may live no longer than `_of`.
+            /// Locks whose raw mutex must not outlive `_of`.
             fn scoped<'a>(_of: &'a u8) -> (Mutex<Scoped<'a>, Bus>, RwLock<Scoped<'a>, u8>) {
                 (Mutex::new(Bus::default()), RwLock::new(1))
             }
@@ -189,7 +190,7 @@ firmware! { over_fifolock:
     use fifolock::embassy::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 }
 
-/// What embassy-sync has not: the futures by name, upgradable reads, limits of time. Also for any raw mutex.
+/// What embassy-sync does not have: named futures, upgradable reads, and limits of time, also for any raw mutex.
 mod timed_drivers {
     use core::future::Future;
     use embassy_sync::blocking_mutex::raw::{NoopRawMutex, RawMutex};

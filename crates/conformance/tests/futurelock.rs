@@ -1,5 +1,6 @@
-//! Futurelock: a task polls a lock future in `select!` by `&mut`, stops polling it, and locks again in the other branch.
-//! A fair lock grants to the first future, which nobody polls. Ours goes on; tokio's, beside it, hangs.
+//! Futurelock: a task polls a lock future in `select!` by `&mut`, stops polling the future, and locks again in the
+//! other branch. A fair lock grants to the first future, which the task does not poll. These locks go on; tokio's
+//! hangs, as the last tests show.
 #![cfg(not(miri))]
 
 use core::future::{Future, poll_fn};
@@ -13,7 +14,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 
-/// Runs a program in a thread. It has to end within five seconds.
+/// Runs a program on a thread of its own, and fails unless the program ends within five seconds.
 #[track_caller]
 fn in_time(program: impl FnOnce() + Send + 'static) {
     let (done, ended) = channel();
@@ -41,7 +42,7 @@ async fn yield_now() {
     .await;
 }
 
-/// What `select!` by `&mut` is: the first is polled until the second is ready.
+/// Does as `select!` by `&mut` does: polls `first` until `second` is ready.
 async fn first_or<A>(first: &mut Pin<&mut impl Future<Output = A>>, second: impl Future<Output = ()>) -> Option<A> {
     let mut second = pin!(second);
     poll_fn(|cx: &mut Context<'_>| {
@@ -53,10 +54,10 @@ async fn first_or<A>(first: &mut Pin<&mut impl Future<Output = A>>, second: impl
     .await
 }
 
-/// The program of the report: a background task holds the lock for a while. `park` waits for it in a select whose other
-/// branch is a tick; that branch locks again.
+/// The reported program. A background task holds the lock for a while. `park` waits for the lock in a select with a
+/// tick, and the branch of the tick locks again.
 ///
-/// `hold`, `park`, `again` are the operations; the task that holds lets go while nobody polls `park`.
+/// `hold`, `park` and `again` are the operations. The holder releases while `park` is not polled.
 async fn futurelock<H, K, A>(
     hold: impl Future<Output = H>,
     park: impl Future<Output = K>,
@@ -65,16 +66,16 @@ async fn futurelock<H, K, A>(
     let held = hold.await;
     let mut park = pin!(park);
     let ticked = first_or(&mut park, yield_now()).await;
-    assert!(ticked.is_none(), "it is held");
+    assert!(ticked.is_none(), "the lock is held");
     drop(held);
-    // Granted to `park`.
+    // The release has granted the lock to `park`.
     let again = again.await;
     drop(again);
-    // And that one has its turn too.
+    // Then `park` has its turn.
     drop(park.await);
 }
 
-/// On the mutex, and on both sides of the read-write lock under each policy.
+/// Runs the program on the mutex, and on both sides of the read-write lock under each policy.
 async fn on_every_lock<P: Platform>() {
     let mutex = Mutex::<u32, P>::new(0);
     futurelock(mutex.lock(), mutex.lock(), mutex.lock()).await;
@@ -93,7 +94,8 @@ async fn on_every_lock<P: Platform>() {
         futurelock(lock.write(), lock.upgradable_read(), lock.write()).await;
         futurelock(lock.upgradable_read(), lock.upgradable_read(), lock.upgradable_read()).await;
         assert!(lock.try_write().is_ok());
-        // Read by read: where there is room for one, and where a writer of the same task waits between them.
+        // A read parks, and the same task reads again: with room for one reader, and with a writer of the task queued
+        // in between.
         let lock = RwLock::<u32, P>::with_policy_and_max_readers(0, policy, 1);
         futurelock(lock.read(), lock.read(), lock.read()).await;
         futurelock(lock.write(), lock.read(), lock.read()).await;
@@ -101,7 +103,7 @@ async fn on_every_lock<P: Platform>() {
     }
 }
 
-/// Two parked reads, and then a write.
+/// A task parks two reads, and then writes.
 async fn two_parked<P: Platform>() {
     for policy in [RwLockPolicy::WriterPreferring, RwLockPolicy::TaskFair, RwLockPolicy::PhaseFair] {
         let lock = RwLock::<u32, P>::with_policy(0, policy);
@@ -161,7 +163,7 @@ fn r1_async_std() {
     });
 }
 
-/// The ways to run a task that a runtime has beside the usual ones.
+/// The unusual ways in which a runtime can run a task.
 #[test]
 fn r1_tokio_in_other_ways() {
     use fifolock::tokio::Tokio;
@@ -213,14 +215,14 @@ fn r1_executors_of_futures_and_pollster() {
         pollster::block_on(on_every_lock::<Std>());
         block_on(on_every_lock::<Std>().boxed_local().shared());
         let (_handle, registration) = AbortHandle::new_pair();
-        block_on(Abortable::new(on_every_lock::<Std>(), registration)).expect("nobody aborts it");
-        // Each child has a waker of its own, and both futures.
+        block_on(Abortable::new(on_every_lock::<Std>(), registration)).expect("it is not aborted");
+        // Each child has a waker of its own, which polls both of its futures.
         let mut children: FuturesUnordered<_> = (0..3).map(|_| on_every_lock::<Std>().boxed_local()).collect();
         block_on(async { while children.next().await.is_some() {} });
     });
 }
 
-/// Embassy's locks, on a thread that parks: the clock plays no part.
+/// Embassy's locks on a thread that parks. The test uses no clock.
 #[test]
 fn r1_embassy() {
     use embassy_sync::blocking_mutex::raw::{CriticalSectionRawMutex, NoopRawMutex};
@@ -230,7 +232,8 @@ fn r1_embassy() {
     });
 }
 
-/// The program as it is written, with tokio's `select!`: a background task holds the lock, the other branch is a tick.
+/// The program as it was reported, with tokio's `select!`: a background task holds the lock, and the other branch is a
+/// tick.
 macro_rules! reported {
     ($mutex:ty) => {
         async {
@@ -242,7 +245,7 @@ macro_rules! reported {
             });
             let mut first = pin!(mutex.lock());
             tokio::select! {
-                _guard = &mut first => unreachable!("it is held"),
+                _guard = &mut first => unreachable!("the lock is held"),
                 () = tokio::time::sleep(Duration::from_millis(5)) => {
                     let _guard = mutex.lock().await;
                 }
@@ -252,7 +255,7 @@ macro_rules! reported {
     };
 }
 
-/// The same with the write side of a read-write lock.
+/// The same program on the write side of a read-write lock.
 macro_rules! reported_write {
     ($lock:ty) => {
         async {
@@ -264,7 +267,7 @@ macro_rules! reported_write {
             });
             let mut first = pin!(lock.write());
             tokio::select! {
-                _guard = &mut first => unreachable!("it is held"),
+                _guard = &mut first => unreachable!("the lock is held"),
                 () = tokio::time::sleep(Duration::from_millis(5)) => {
                     let _guard = lock.read().await;
                 }
@@ -274,23 +277,23 @@ macro_rules! reported_write {
     };
 }
 
-/// Time stands still but for sleeps, so an hour costs nothing. Whether the program ends by then.
+/// Whether the program ends within an hour of the paused clock, which only sleeps advance.
 fn ends(program: impl Future<Output = ()>) -> bool {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().expect("a runtime");
     runtime.block_on(async { tokio::time::timeout(Duration::from_secs(3600), program).await.is_ok() })
 }
 
-/// The demonstration: tokio's mutex hangs until its timeout; ours goes on.
+/// Tokio's mutex hangs until the timeout. This project's mutex goes on.
 #[test]
 fn r1_the_report_beside_tokios_locks() {
-    assert!(!ends(reported!(tokio::sync::Mutex<()>)), "tokio's mutex has learnt it");
+    assert!(!ends(reported!(tokio::sync::Mutex<()>)), "tokio's mutex does not hang, so the docs must change");
     assert!(ends(reported!(fifolock::tokio::Mutex<()>)));
-    assert!(!ends(reported_write!(tokio::sync::RwLock<()>)), "tokio's lock has learnt it");
+    assert!(!ends(reported_write!(tokio::sync::RwLock<()>)), "tokio's lock does not hang, so the docs must change");
     assert!(ends(reported_write!(fifolock::tokio::RwLock<()>)));
 }
 
-/// F24: a timed one gets its turn as well, long before its time is over.
+/// F24: a timed future has its turn as well, long before its limit.
 #[test]
 fn r1_the_report_with_a_timeout() {
     assert!(ends(async {
@@ -298,7 +301,7 @@ fn r1_the_report_with_a_timeout() {
         let held = Arc::clone(&mutex).lock_owned().await;
         let mut first = pin!(mutex.lock_timeout(Duration::from_secs(1)));
         tokio::select! {
-            _ = &mut first => unreachable!("it is held"),
+            _ = &mut first => unreachable!("the lock is held"),
             () = tokio::time::sleep(Duration::from_millis(5)) => {
                 drop(held);
                 let before = tokio::time::Instant::now();
@@ -306,12 +309,13 @@ fn r1_the_report_with_a_timeout() {
                 assert_eq!(before.elapsed(), Duration::ZERO);
             }
         }
-        // Robbed, it has its turn: in time.
+        // The victim has its turn within its limit.
         drop(first.await.expect("granted again"));
     }));
 }
 
-/// R6: children of a `join!` that polls them in one order are served in that order. The lock is let go before, among and
+/// R6: a `join!` that polls its children in one order sees them served in that order. The lock is released before,
+/// among and after them.
 /// after them.
 #[test]
 fn r6_join_keeps_the_order_on_tokio() {
@@ -340,7 +344,7 @@ fn r6_join_keeps_the_order_on_tokio() {
             tokio::join!(biased; release(held), child(4), child(5), child(6));
         });
         let mut order = order.into_inner().expect("no panic");
-        // The last three may begin with the lock free, or with whom `join!` polls first.
+        // The last three may start with a free lock, or with the future that `join!` polls first.
         let last = order.split_off(4);
         assert_eq!(order, [0, 1, 2, 3], "after {yields} yields");
         assert_eq!(last.len(), 3);

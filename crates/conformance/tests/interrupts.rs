@@ -1,5 +1,5 @@
-//! F21, and so contract K8: an interrupt wherever a mask lets one in. The raw lock runs a handler before or after one of its
-//! sections or shortcuts; a program is run once for each such point, with each kind of handler.
+//! F21, and so K8: interrupts at every point that a mask allows. The raw lock runs a handler before or after one of its
+//! sections or fast paths. A program runs once for each such point and each kind of handler.
 
 use core::cell::RefCell;
 use core::marker::PhantomData;
@@ -12,15 +12,15 @@ use fifolock_core::rwlock::{OwnedRwLockWriteGuard, ReadOwned, WriteOwned};
 use fifolock_core::{Mutex, RwLock};
 use std::sync::Arc;
 
-/// What the handler does. It must not panic: a raw lock's `with` does not unwind.
+/// The work of a handler. A handler must not panic, since `with` of a raw lock must not unwind.
 type Handler = Box<dyn FnOnce()>;
 
 std::thread_local! {
-    /// How many points are still to pass, and the handler that runs then.
+    /// The number of points before the interrupt, and the handler that runs then.
     static PENDING: RefCell<Option<(usize, Handler)>> = const { RefCell::new(None) };
 }
 
-/// A point at which an interrupt may come. There are none while a handler runs.
+/// A point at which an interrupt may come. None comes while a handler runs.
 fn point() {
     let due = PENDING.with_borrow_mut(|pending| match pending {
         Some((0, _)) => pending.take(),
@@ -35,17 +35,17 @@ fn point() {
     }
 }
 
-/// Runs `program` with the handler coming at its `nth` point. Whether there are so many.
+/// Runs `program`, with the handler at the `nth` point. Returns whether the program has that many points.
 fn interrupted(nth: usize, handler: impl FnOnce() + 'static, program: impl FnOnce()) -> bool {
     PENDING.set(Some((nth, Box::new(handler))));
     program();
     PENDING.take().is_none()
 }
 
-/// The raw lock `R`, which lets interrupts in around its sections.
+/// The raw lock `R`, which allows interrupts around its sections.
 struct Open<R>(R);
 
-// SAFETY: everything is `R`'s. What runs at a point is outside of the section, and does not panic.
+// SAFETY: `R` does everything. A handler runs outside of the section, and does not panic.
 unsafe impl<R: RawLock> RawLock for Open<R> {
     const INIT: Self = Self(R::INIT);
 
@@ -87,9 +87,9 @@ impl<R: RawLock + 'static> Platform for Interrupts<R> {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Does {
-    /// One attempt; what it gets it releases.
+    /// Makes one attempt, and releases the lock if the attempt succeeds.
     Try,
-    /// Releases for the task that holds.
+    /// Releases the guard of the program's task.
     Release,
     /// Drops a future in the middle of the queue.
     Cancel,
@@ -99,14 +99,14 @@ enum Does {
 
 const ALL: [Does; 4] = [Does::Try, Does::Release, Does::Cancel, Does::Queue];
 
-/// Every point of the program, for every handler; `program` tells whether there were so many points.
+/// Runs every handler at every point. `program` returns whether it has that many points.
 fn everywhere(program: impl Fn(Does, usize) -> bool) {
     for does in ALL {
         let mut points = 0;
         while program(does, points) {
             points += 1;
         }
-        assert!(points > 3, "{does:?} came at {points} points only");
+        assert!(points > 3, "{does:?} ran at {points} points only");
     }
 }
 
@@ -147,11 +147,11 @@ fn mutex_program<R: RawLock + 'static>(does: Does, nth: usize) -> bool {
         newcomer.pending();
         last.pending();
         drop(held.take());
-        assert!(mutex.try_lock().is_err(), "{does:?} at {nth}: somebody gets past the queue");
+        assert!(mutex.try_lock().is_err(), "{does:?} at {nth}: a newcomer gets past the queue");
         drop(first.ready());
     });
     assert!(got_in.take().is_none(), "{does:?} at {nth}: the handler gets past the queue");
-    // In the order of first polls; `late` somewhere behind `last`.
+    // The waiters have their turns in the order of their first polls. `late` is somewhere behind `last`.
     let mut rest = Vec::new();
     let middle = middle.take();
     assert_eq!(middle.is_none(), came && does == Does::Cancel);
@@ -207,14 +207,14 @@ fn rwlock_program<R: RawLock + 'static>(does: Does, nth: usize) -> bool {
     let came = interrupted(nth, handler, || {
         drop(held.take());
         assert!(lock.try_write().is_err(), "{does:?} at {nth}: a writer beside readers");
-        // Granted by then, or behind the writer of the handler.
+        // The future was granted, or waits behind the handler's writer.
         drop(first.poll());
     });
     assert!(got_in.take().is_none(), "{does:?} at {nth}: the handler gets past the queue");
     let middle = middle.take();
     assert_eq!(middle.is_none(), came && does == Does::Cancel);
     let late = late.take();
-    // A writer that came before the release goes first, else the readers do.
+    // A writer that queued before the release is served first; otherwise the readers are.
     let mut writer = late.into_iter().collect::<Vec<_>>();
     let writer_first = writer.first().is_some_and(|writer| writer.wakes() == 1);
     if writer_first {

@@ -1,4 +1,4 @@
-//! The lines of `docs/MIGRATION.md`, compiled, so that the page can't rot.
+//! The lines of `docs/MIGRATION.md`, which this file compiles so that the page stays right.
 
 /// From async-lock.
 #[allow(dead_code, reason = "compiled, not called")]
@@ -234,7 +234,7 @@ mod from_parking_lot {
     }
 }
 
-/// The lines of the page that are ours: the second cell of each row.
+/// The page's lines of code for these locks: the second cell of each row.
 fn lines(page: &str) -> Vec<String> {
     let rows = page.lines().filter(|line| line.starts_with("| `"));
     rows.filter_map(|row| {
@@ -245,7 +245,7 @@ fn lines(page: &str) -> Vec<String> {
     .collect()
 }
 
-/// Code without what rustfmt may add or take away.
+/// Code without the characters that rustfmt may add or remove.
 fn bare(code: &str) -> String {
     code.chars().filter(|c| !c.is_whitespace() && !matches!(c, ',' | ';')).collect()
 }
@@ -253,7 +253,7 @@ fn bare(code: &str) -> String {
 #[test]
 fn every_line_of_the_page_is_compiled() {
     let here = include_str!("migration.rs");
-    let end = here.find("/// The lines of the page that are ours").expect("this file");
+    let end = here.find("/// The page's lines of code for these locks").expect("this file");
     let (compiled, ours) = (bare(&here[..end]), lines(include_str!("../../../docs/MIGRATION.md")));
     for line in &ours {
         assert!(
@@ -262,6 +262,6 @@ fn every_line_of_the_page_is_compiled() {
         );
         assert!(compiled.contains(&bare(line)), "not compiled: {line}");
     }
-    // And no line is here alone.
+    // Every function here has its row in the page.
     assert_eq!(ours.len(), compiled.matches("fn").count(), "rows of the page, and functions here");
 }

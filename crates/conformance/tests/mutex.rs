@@ -2,7 +2,7 @@
 
 fifolock_conformance::on_every_platform!(mutex_rules);
 
-/// A guard can't be copied, so that there is no second release.
+/// A guard can't be copied, so there is no second release.
 mod m7_guards_are_not_copied {
     use fifolock::tokio::{MutexGuard, OwnedMappedMutexGuard, OwnedMutexGuard};
     use fifolock_core::mutex::MappedMutexGuard;

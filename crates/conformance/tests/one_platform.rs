@@ -1,4 +1,4 @@
-//! All rules on one platform, so that a program with a planted fault is built and run in seconds: for `cargo xtask mutants`.
+//! All rules on one platform, so that `cargo xtask mutants` builds and runs a program with a planted fault in seconds.
 
 macro_rules! rules {
     ($($rules:ident),+ $(,)?) => {

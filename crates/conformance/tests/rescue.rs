@@ -1,3 +1,3 @@
-//! The rules of the rescue, on every platform; those of time on the manual clock.
+//! The rules of the rescue, on every platform. Those about time run on the manual clock.
 
 fifolock_conformance::on_every_platform!(rescue_rules; rescue_timed_rules);

@@ -2,7 +2,7 @@
 
 fifolock_conformance::on_every_platform!(rwlock_rules);
 
-/// A lock can be a static, with its limit.
+/// A lock with a limit of readers can be a static.
 #[test]
 fn w7_limit_of_a_static() {
     static LOCK: fifolock::RwLock<u32> = fifolock::RwLock::const_with_max_readers(5, 1);

@@ -1,7 +1,7 @@
-//! The read-write lock and threads: the `blocking_…` methods (M11), and a guard that is dropped elsewhere (K7). Everything
-//! at once is in `threads.rs`.
+//! The read-write lock and threads: the `blocking_…` methods (M11), and guards that are dropped on another thread (K7).
+//! The programs that mix all operations are in `threads.rs`.
 //!
-//! Nothing here waits for time: who waits for others to queue looks at the lock's state.
+//! No test waits for time. A thread that waits until others have queued reads the lock's state.
 
 use core::time::Duration;
 use fifolock_conformance::tools::{Task, Watched};
@@ -12,7 +12,7 @@ use std::sync::Barrier;
 use std::thread::{self};
 use std::time::Instant;
 
-/// Readers, writer, waiting readers, waiting writers.
+/// Readers and writer inside; waiting readers and writers.
 fn counts<T, P: Platform>(lock: &RwLock<T, P>) -> (usize, bool, usize, usize) {
     let state = lock.state();
     (state.readers, state.writer, state.waiting_readers, state.waiting_writers)
@@ -24,7 +24,7 @@ fn until(reached: impl Fn() -> bool) {
     let start = Instant::now();
     while !reached() {
         thread::yield_now();
-        assert!(start.elapsed() < LOST, "the others never came that far");
+        assert!(start.elapsed() < LOST, "the other threads never came that far");
     }
 }
 
@@ -57,7 +57,7 @@ where
         drop(inside);
         first.join().expect("the first thread");
         assert_eq!(task.wakes(), 1);
-        // The second thread stays behind the task, however long that takes.
+        // The second thread waits behind the task, for as long as the task holds the lock.
         assert_eq!(counts(&lock), (0, true, 0, 1));
         let mut writing = task.ready();
         assert_eq!(*writing, ["first thread"]);
@@ -80,7 +80,7 @@ where
         for _ in 0..3 {
             scope.spawn(|| {
                 let reading = lock.blocking_read();
-                // All are inside, or none gets past this.
+                // A thread passes this barrier only when all readers are inside.
                 together.wait();
                 assert_eq!(*reading, 7);
                 done.wait();
@@ -116,7 +116,7 @@ where
         drop(writing);
         assert_eq!(reader.join().expect("the reader"), 3);
 
-        // A writer that gives up lets the thread in (W5).
+        // A writer that gives up lets the reading thread in (W5).
         let inside = lock.blocking_read();
         let writer = Task::queued(lock.write());
         let reader = scope.spawn(|| *lock.blocking_read());
@@ -128,10 +128,11 @@ where
     assert_eq!(counts(&lock), (0, false, 0, 0));
 }
 
-/// Nothing takes that long but what never comes.
+/// Far longer than any wait of these tests; a longer wait means a lost wake.
 const LOST: Duration = Duration::from_secs(60);
 
-/// K6, K7: a read guard of data that must not leave its thread does leave it, is read there, and hands over to a writer here.
+/// K6 and K7: a read guard of data that is not Send moves to another thread, is read there, and its release grants a
+/// writer here.
 fn k7_a_read_guard_of_data_that_is_only_sync_is_released_on_another_thread<P: Platform>()
 where
     P::Raw: Send + Sync,

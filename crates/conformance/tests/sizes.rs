@@ -1,4 +1,4 @@
-//! What locks, guards and futures cost in memory: asserted, and so documented. A wrong size doesn't build.
+//! The memory of locks, guards and futures, asserted at compile time and so documented.
 #![cfg(not(feature = "diagnostics"))]
 
 use core::mem::size_of;
@@ -7,7 +7,7 @@ use fifolock_core::mutex::*;
 use fifolock_core::platform::{CriticalSection, Local, Platform, Spin, Std, Timer};
 use fifolock_core::rwlock::*;
 
-/// A row: the type, its size in bytes where a pointer has 64 bits, and where it has 32.
+/// A row: a type, its size in bytes with 64-bit pointers, and its size with 32-bit pointers.
 macro_rules! sizes {
     ($($type:ty: $on_64:literal, $on_32:literal;)+) => {
         $(
@@ -26,7 +26,7 @@ macro_rules! on_each_platform {
             fn $name() {
                 type P = $platform;
                 sizes! {
-                    // The lock's own; the data comes on top, and only its alignment may add to that.
+                    // The size of the lock without data. The data's alignment may add to the sum.
                     Mutex<(), P>:                                   24, 16;
                     Mutex<usize, P>:                                32, 20;
                     RwLock<(), P>:                                  64, 48;
@@ -76,7 +76,7 @@ fn errors() {
     const { assert!(size_of::<fifolock_core::TryLockError>() == 0) };
 }
 
-/// A timed future is the plain one, the sleep, and the limit.
+/// Whether a timed future has the size of the plain one, the sleep, and the limit.
 const fn timed<P: Timer, F>(future: usize) -> bool {
     size_of::<F>() <= future + size_of::<Option<P::Sleep>>() + 24
 }
@@ -87,7 +87,7 @@ fn timed_futures_of_tokio() {
     use locks::Tokio;
     const {
         let plain = size_of::<Lock<'static, u8, Tokio>>();
-        // README.md has this number.
+        // README.md states this number.
         assert!(cfg!(not(target_pointer_width = "64")) || size_of::<locks::LockTimeout<'static, u8>>() == 184);
         assert!(timed::<Tokio, locks::LockTimeout<'static, u8>>(plain));
         assert!(timed::<Tokio, locks::LockDeadline<'static, u8>>(plain));
@@ -99,7 +99,7 @@ fn timed_futures_of_tokio() {
     };
 }
 
-/// The smallest timer: what a timed future adds by itself.
+/// The smallest timer shows what a timed future adds by itself.
 #[test]
 fn timed_futures_of_a_tick_clock() {
     struct Ticks;
@@ -135,14 +135,14 @@ fn timed_futures_of_a_tick_clock() {
     }
 }
 
-/// The other future, and nothing else.
+/// A future with another one as its limit adds that one, and nothing else.
 #[test]
 fn until_futures() {
     const { assert!(size_of::<LockUntil<'static, u8, Std, [usize; 4]>>() <= 56 + size_of::<Option<[usize; 4]>>()) };
 }
 
-/// What a closure captures is stored once, as in the same program by hand: beside it there is the closure's state, and the
-/// guard. (An `async` block that owns the closure stores the captures twice.)
+/// The captures of a closure are stored once, as in the same program by hand. The future adds the state of the closure
+/// and the guard. An `async` block that owns the closure would store the captures twice.
 #[test]
 fn m8_run_stores_its_captures_once() {
     use core::future::ready;
@@ -160,9 +160,9 @@ fn m8_run_stores_its_captures_once() {
         *guard = captured[0];
     });
     let timed = by_hand + size_of_val(&mutex.lock_timeout(Duration::MAX)) - size_of_val(&mutex.lock());
-    assert!(by_hand >= CAPTURED, "the compiler has dropped the captures, and this test shows nothing");
+    assert!(by_hand >= CAPTURED, "the compiler has removed the captures, so this test shows nothing");
 
-    /// The closure of the program by hand; of which future; and the most that it may be.
+    /// The closure of the program by hand, the future that it belongs to, and the largest size allowed.
     macro_rules! sizes {
         ($($most:expr, |$run:ident| $future:expr;)+) => {
             $(
@@ -186,7 +186,7 @@ fn m8_run_stores_its_captures_once() {
         timed + 16, |run| mutex.run_exclusive_timeout(Duration::MAX, run);
         timed + 16, |run| lock.run_exclusive_timeout(Duration::MAX, run);
         timed + 16, |_run| lock.run_shared_timeout(Duration::MAX, read);
-        // One inside the other: each has the captures at its time, and the outer one's stay where they are.
+        // One run is inside the other: each stores the captures at its time, and the outer one keeps their space.
         2 * by_hand + 16, |run| mutex.run_exclusive(async move |_| lock.run_exclusive(run).await);
     }
 }

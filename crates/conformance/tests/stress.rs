@@ -5,7 +5,7 @@ use core::future::Future;
 use core::time::Duration;
 use fifolock_conformance::stress::{self, Runtime};
 
-/// The tests of a runtime: its name, how it is made, and the seeds.
+/// The tests of one runtime: its name, its constructor, and the seeds.
 macro_rules! stress {
     ($($name:ident: $runtime:expr, $seeds:expr;)+) => {
         $(
@@ -37,7 +37,7 @@ stress! {
     async_std_on_its_threads: on_async_std::AsyncStdRuntime, 50..53;
 }
 
-/// The mock driver is one clock for the whole program.
+/// The mock driver is one clock for the whole program, so its tests take turns.
 #[cfg(feature = "embassy-mock")]
 mod embassy_by_hand {
     use super::*;
@@ -120,11 +120,11 @@ mod on_smol {
     use std::thread::{self, JoinHandle};
     use std::time::Instant;
 
-    /// An executor, with threads besides the one that blocks on it.
+    /// An executor with several threads, besides the thread that blocks on it.
     pub(crate) struct Threads {
         executor: Arc<Executor<'static>>,
         threads: Vec<JoinHandle<RecvError>>,
-        /// Its drop ends the threads.
+        /// The drop of the sender ends the threads.
         stop: Option<Sender<()>>,
     }
 
@@ -159,7 +159,7 @@ mod on_smol {
         }
 
         async fn abort(&self, task: Task<()>) {
-            // Without waiting for it.
+            // The drop cancels the task without waiting.
             drop(task);
         }
 
@@ -195,7 +195,7 @@ mod on_async_std {
     use fifolock::async_std::AsyncStd;
     use std::time::Instant;
 
-    /// The one that async-std has for the whole program.
+    /// The executor that async-std has for the whole program.
     pub(crate) struct AsyncStdRuntime;
 
     impl Runtime for AsyncStdRuntime {
@@ -207,7 +207,7 @@ mod on_async_std {
         }
 
         async fn abort(&self, task: JoinHandle<()>) {
-            // It may have ended before.
+            // The task may have ended before.
             let _ = task.cancel().await;
         }
 
@@ -249,7 +249,7 @@ mod on_embassy {
 
     pub(crate) type Locks = Embassy<CriticalSectionRawMutex>;
 
-    /// Tasks that are driven here; time passes when none can go on, and now and then while some can.
+    /// Tasks that the test drives itself. Time passes when no task can go on, and sometimes earlier.
     #[derive(Default)]
     pub(crate) struct ByHand(Executor<'static>);
 
@@ -289,7 +289,7 @@ mod on_embassy {
             const TICK: embassy_time::Duration = embassy_time::Duration::from_micros(50);
             let mut future = pin!(future);
             loop {
-                // It need not be woken: it is polled whenever something may have happened.
+                // The future is polled whenever something may have happened, so it needs no wake.
                 if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
                     return output;
                 }

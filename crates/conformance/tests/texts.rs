@@ -1,4 +1,5 @@
-//! What a person reads: errors say what happened and what to do, and to print a lock, a guard or a future changes nothing.
+//! The texts that people read: errors say what happened and what to do. Printing a lock, a guard or a future changes
+//! nothing.
 
 use core::future::ready;
 use core::task::{Context, Poll, Waker};
@@ -34,7 +35,7 @@ fn errors_name_the_lock_and_the_way_out() {
         let held = mutex.try_lock().expect("free");
         assert_eq!(mutex.try_lock().expect_err("held").to_string(), "operation would block");
         let mut late = pin!(mutex.lock_deadline(Platform::now()));
-        let Poll::Ready(Err(late)) = late.as_mut().poll(cx) else { panic!("it has passed") };
+        let Poll::Ready(Err(late)) = late.as_mut().poll(cx) else { panic!("the deadline has passed") };
         assert_eq!(late.to_string(), "deadline passed while waiting for mutex");
         drop(held);
     });

@@ -1,5 +1,5 @@
-//! `Embassy<ThreadModeRawMutex>`: on a host, thread mode is the thread called "main". So this is a program of its own,
-//! which runs the rules there, and what must end in an abort (K9) in a child.
+//! `Embassy<ThreadModeRawMutex>`. On a host, thread mode is the thread called "main", so this test program has a `main`
+//! of its own that runs the rules on that thread. A case that must end in an abort (K9) runs in a child process.
 
 use core::panic::AssertUnwindSafe;
 use core::pin::{Pin, pin};
@@ -18,16 +18,16 @@ type Locks = Embassy<ThreadModeRawMutex>;
 type WatchedLocks = Watched<<Locks as Platform>::Raw>;
 type Test = (String, Box<dyn FnOnce()>);
 
-/// Names the case that a child is to run.
+/// Names the case that a child process runs.
 const CASE: &str = "FIFOLOCK_THREAD_MODE_CASE";
 
-/// What a child prints that is still alive after its case.
+/// The output of a child that is still alive after its case.
 const ALIVE: &str = "still alive";
 
 static MUTEX: Mutex<ThreadModeRawMutex, u32> = Mutex::new(0);
 static RWLOCK: RwLock<ThreadModeRawMutex, u32> = RwLock::new(0);
 
-/// What would leave a waiter in the queue, if it were not the end of the program.
+/// Cases that would leave a waiter in the queue if they did not end the program.
 const CASES: &[(&str, fn())] = &[
     ("queued_lock", || {
         let _held = MUTEX.try_lock().expect("free");
@@ -62,12 +62,12 @@ const CASES: &[(&str, fn())] = &[
     }),
     ("queued_poll", || {
         let _held = MUTEX.try_lock().expect("free");
-        // The poll alone would panic, but the future is dropped there.
+        // The poll alone would panic, but here the other thread drops the future too.
         let _ = elsewhere(tools::queued(MUTEX.lock()).0, |mut waiter| drop(polled(waiter.as_mut())));
     }),
 ];
 
-/// Runs `f` on another thread, where a panic ends.
+/// Runs `f` on another thread, and catches its panic.
 fn elsewhere<T: Send>(value: T, f: impl FnOnce(T) + Send) -> thread::Result<()> {
     thread::scope(|scope| {
         let thread = thread::Builder::new().name("elsewhere".to_owned());
@@ -79,14 +79,14 @@ fn polled<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
-/// Runs `f` on another thread, where it must panic with the raw mutex's own words.
+/// Runs `f` on another thread, where it must panic with the message of the raw mutex.
 fn is_refused<T: Send>(value: T, f: impl FnOnce(T) + Send) {
     let panic = elsewhere(value, f).expect_err("it was not refused");
     let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(|text| &**text));
     assert!(text.is_some_and(|text| text.contains("can only be locked from thread mode")), "{text:?}");
 }
 
-/// Where no waiter would stay in the queue, a refusal is a panic, as embassy-sync's, and the lock is as it was.
+/// If no waiter would stay in the queue, a refusal is a panic, as embassy-sync's, and leaves the lock unchanged.
 fn k9_a_refusal_that_leaves_nothing_behind_is_a_panic() {
     is_refused((), |()| drop(MUTEX.try_lock()));
     is_refused((), |()| assert!(!MUTEX.state().locked));
@@ -102,7 +102,7 @@ fn k9_a_refusal_that_leaves_nothing_behind_is_a_panic() {
     assert!(MUTEX.try_lock().is_ok() && RWLOCK.try_write().is_ok());
 }
 
-/// A queued future that is polled elsewhere keeps its place.
+/// A queued future that another thread polls keeps its place.
 fn k9_a_queued_future_survives_a_refused_poll() {
     let held = MUTEX.try_lock().expect("free");
     let mut waiter = tools::queued(MUTEX.lock()).0;
@@ -117,7 +117,7 @@ fn k9_a_queued_future_survives_a_refused_poll() {
     assert!(polled(waiter.as_mut()).is_ready());
 }
 
-/// A guard that is dropped elsewhere panics, as embassy-sync's, and the lock stays locked.
+/// A guard that another thread drops panics, as embassy-sync's, and the lock stays locked.
 fn k9_a_lock_stays_locked_if_its_release_is_refused() {
     let mutex = Mutex::<ThreadModeRawMutex, u32>::new(0);
     is_refused(mutex.try_lock().expect("free"), drop);
@@ -130,7 +130,7 @@ fn k9_a_lock_stays_locked_if_its_release_is_refused() {
     assert!(rwlock.state().writer);
 }
 
-/// Runs the case in this program's child, which must die of an abort, before it could do anything else.
+/// Runs the case in a child process, which must abort before it does anything else.
 fn k9_aborts(case: &str) {
     let program = env::current_exe().expect("a program");
     let child = Command::new(program).env(CASE, case).env("RUST_BACKTRACE", "0").output().expect("a child");
@@ -148,7 +148,7 @@ fn k9_aborts(case: &str) {
     assert!(!child.status.success(), "{told}");
 }
 
-/// It is the thread that the cases show, and the queue: none of this is harmful.
+/// The same steps on the right thread are harmless: only the other thread and the queue make the cases abort.
 fn k9_on_the_right_thread_all_is_well() {
     drop(MUTEX.try_lock().expect("free"));
     let held = MUTEX.try_lock().expect("free");
@@ -160,7 +160,7 @@ fn k9_on_the_right_thread_all_is_well() {
     drop((tools::queued(RWLOCK.read()), tools::queued(RWLOCK.write())));
     drop(held);
     assert!(RWLOCK.try_write().is_ok());
-    // What was never polled is not in the queue.
+    // A future that was never polled is not in the queue, so any thread may drop it.
     elsewhere((MUTEX.lock(), RWLOCK.read(), RWLOCK.write()), drop).expect("they are in no queue");
     assert!(MUTEX.try_lock().is_ok() && RWLOCK.try_write().is_ok());
 }
@@ -178,7 +178,7 @@ fn rules(of: &str, rules: Vec<(&'static str, fn())>) -> impl Iterator<Item = Tes
 
 fn tests() -> Vec<Test> {
     let mut tests: Vec<Test> = Vec::new();
-    // Under Miri the flavours of the other test programs have to do: over a `RawMutex` it is the same cell.
+    // Miri runs the flavours of the other test programs, which have the same cell as a `RawMutex`.
     if !cfg!(miri) {
         tests.extend(rules("locks", mutex::run::all::<Locks>()));
         tests.extend(rules("locks", rwlock::run::all::<Locks>()));
@@ -190,7 +190,7 @@ fn tests() -> Vec<Test> {
         tests.extend(rules("time", until::run::all::<Locks>()));
     }
     tests.extend(rules("refusals", REFUSALS.to_vec()));
-    // Miri has no processes.
+    // Miri can't start a process.
     let cases = if cfg!(miri) { &[] } else { CASES };
     tests.extend(
         cases.iter().map(|&(case, _)| (format!("k9_aborts::{case}"), Box::new(move || k9_aborts(case)) as Box<_>)),
@@ -198,7 +198,8 @@ fn tests() -> Vec<Test> {
     tests
 }
 
-/// As much of the usual test program as people and tools use: filters, `--list`, and quiet if all is well. For that the
+/// The part of the usual test harness that people and tools use: filters, `--list`, and no output if all is well. The
+/// rules print, so they run in a child process.
 /// rules, which print what they do, run in a child.
 fn main() -> ExitCode {
     if let Ok(case) = env::var(CASE) {
@@ -228,7 +229,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// The number of all tests, and those that the arguments ask for.
+/// The number of all tests, and the tests that the arguments choose.
 fn chosen(args: &[String]) -> (usize, Vec<Test>) {
     let has = |flag: &str| args.iter().any(|arg| arg == flag);
     let filters: Vec<&String> = args.iter().filter(|arg| !arg.starts_with('-')).collect();
@@ -236,7 +237,7 @@ fn chosen(args: &[String]) -> (usize, Vec<Test>) {
         let by = |filter: &&String| if has("--exact") { name == *filter } else { name.contains(*filter) };
         filters.is_empty() || filters.iter().any(by)
     };
-    // None is ignored.
+    // No test is ignored.
     let all = if has("--ignored") { Vec::new() } else { tests() };
     (all.len(), all.into_iter().filter(|(name, _)| is_chosen(name)).collect())
 }
@@ -248,7 +249,7 @@ fn run(args: &[String]) -> ExitCode {
     println!("running {count} tests");
     let mut failed = Vec::new();
     for (name, test) in chosen {
-        // Before it runs, so that a test that aborts is known.
+        // The name is printed before the run, so that a test that aborts is known.
         println!("test {name}");
         if catch_unwind(AssertUnwindSafe(test)).is_err() {
             println!("FAILED {name}");

@@ -1,7 +1,7 @@
-//! What only shows with threads: K7, M11, and that no wait is lost under random cancellation.
+//! Tests that need threads: K7, M11, and no lost wake under random cancellation.
 //!
-//! The threads run free, so what they do differs between runs; what must hold does not. No result depends on how long
-//! anything takes: time limits only turn a hang into a failure.
+//! The threads run freely, so their steps differ between runs; the assertions hold for all of them. No result depends
+//! on speed: a time limit only turns a hang into a failure.
 
 use core::future::Future;
 use core::pin::pin;
@@ -17,13 +17,13 @@ use std::task::Wake;
 use std::thread::{self, Thread};
 use std::time::Instant;
 
-/// Far more than anything here takes.
+/// Far longer than any wait of these tests.
 const TOO_LONG: Duration = Duration::from_secs(60);
 
 const THREADS: usize = if cfg!(miri) { 3 } else { 4 };
 const ROUNDS: usize = if cfg!(miri) { 15 } else { 4_000 };
 
-/// Waits until it is so.
+/// Waits until `happened` returns true.
 #[track_caller]
 fn until(what: &str, mut so: impl FnMut() -> bool) {
     let start = Instant::now();
@@ -41,7 +41,7 @@ impl Wake for Unpark {
     }
 }
 
-/// Drives a future on this thread, with a waker of its own; fails if it is not woken.
+/// Drives a future on this thread with a waker of its own, and fails if the waker is not woken.
 #[track_caller]
 fn block_on<F: Future>(future: F) -> F::Output {
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
@@ -56,12 +56,12 @@ fn block_on<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// One poll with a waker that nobody hears.
+/// Polls once with a waker that does nothing.
 fn poll_deaf<F: Future>(future: core::pin::Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
-/// Plain data: whatever is not seen by the next owner, or written by two at once, leaves it uneven.
+/// Plain data. A write that the next owner misses, or two writes at once, make the two fields differ.
 #[derive(Default)]
 struct Plain {
     first: usize,
@@ -69,7 +69,7 @@ struct Plain {
 }
 
 impl Plain {
-    /// A grant's work; in the middle others get their chance.
+    /// Writes as an owner. In the middle, other threads get their chance.
     fn write(&mut self, random: &mut Random) {
         assert_eq!(self.first, self.second.len());
         self.first += 1;
@@ -84,7 +84,7 @@ impl Plain {
     }
 }
 
-/// Runs `body` on some threads at once, each with random numbers of its own; returns the sum of what they return.
+/// Runs `body` on several threads at once, each with random numbers of its own; returns the sum of their results.
 fn on_threads(seed: u64, body: impl Fn(&mut Random) -> usize + Sync) -> usize {
     let barrier = Barrier::new(THREADS);
     thread::scope(|scope| {
@@ -102,7 +102,7 @@ fn on_threads(seed: u64, body: impl Fn(&mut Random) -> usize + Sync) -> usize {
     })
 }
 
-/// One turn at the mutex, in a random way; returns how many grants it got.
+/// Uses the mutex once, in a random way; returns the number of grants.
 fn mutex_turn<P: Platform>(mutex: &Arc<Mutex<Plain, P>>, random: &mut Random) -> usize {
     match random.below(8) {
         0 | 1 => block_on(mutex.lock()).write(random),
@@ -113,7 +113,7 @@ fn mutex_turn<P: Platform>(mutex: &Arc<Mutex<Plain, P>>, random: &mut Random) ->
             Ok(mut guard) => guard.write(random),
             Err(_) => return 0,
         },
-        // Gives up, in any of the three moments.
+        // Gives up: unpolled, queued or granted.
         _ => {
             let mut future = pin!(mutex.lock());
             for _ in 0..random.below(4) {
@@ -145,7 +145,7 @@ where
     }
 }
 
-/// One turn at the lock, in a random way; returns how often it was granted for writing.
+/// Uses the lock once, in a random way; returns the number of write grants.
 fn rwlock_turn<P: Platform>(lock: &Arc<RwLock<Plain, P>>, inside: &Inside, random: &mut Random) -> usize {
     match random.below(12) {
         0..=2 => {
@@ -214,7 +214,7 @@ fn rwlock_turn<P: Platform>(lock: &Arc<RwLock<Plain, P>>, inside: &Inside, rando
     1
 }
 
-/// Who is inside, as they say themselves.
+/// The owners inside, as they count themselves.
 #[derive(Default)]
 struct Inside {
     readers: AtomicUsize,
@@ -242,7 +242,7 @@ where
     P::Raw: Send + Sync,
 {
     for seed in 0..3 {
-        // Few readers at once, so that some of a batch have to wait.
+        // The first lock has room for few readers, so that some of a batch must wait.
         let lock = Arc::new(RwLock::<_, P>::with_max_readers(Plain::default(), if seed == 0 { 2 } else { 100 }));
         let inside = Inside::default();
         let grants = on_threads(seed, |random| (0..ROUNDS / 3).map(|_| rwlock_turn(&lock, &inside, random)).sum());
@@ -256,7 +256,7 @@ where
     }
 }
 
-/// The guard is made on one thread, dropped on another, and the next owner is on a third: it sees what both wrote.
+/// A guard is made on one thread and dropped on another. The next owner, on a third thread, sees what both wrote.
 fn k7_a_guard_may_be_dropped_elsewhere<P: Platform>()
 where
     P::Raw: Send + Sync,
@@ -309,7 +309,7 @@ where
     let mutex = Arc::new(Mutex::<_, P>::new(Vec::new()));
     thread::scope(|scope| {
         let guard = mutex.try_lock().expect("free");
-        // Each queues before the next one comes.
+        // Each thread queues before the next one starts.
         let queued = |n: usize| until("it queues", || mutex.queued() == n);
         scope.spawn(|| mutex.blocking_lock().push(1));
         queued(1);
@@ -352,7 +352,7 @@ where
     assert_eq!(*mutex.try_lock().expect("free"), ["holder", "parked"]);
 }
 
-/// A wait takes the thread's token, whoever it was meant for.
+/// The wait consumes the thread's unpark token, which was meant for something else.
 fn m11_an_unpark_from_before_the_wait_is_given_back<P: Platform>()
 where
     P::Raw: Send + Sync,
@@ -390,7 +390,7 @@ where
     assert!(lock.try_write().is_ok());
 }
 
-/// Where the platform can't tell, it blocks the worker, and that is all. (Tokio's platform panics.)
+/// A platform that can't tell whether it runs async code lets the worker block. Tokio's platform panics.
 #[test]
 fn m11_blocking_inside_a_runtime_blocks_the_worker() {
     let mutex = Arc::new(fifolock::Mutex::new(0));
@@ -406,14 +406,14 @@ fn m11_blocking_inside_a_runtime_blocks_the_worker() {
     });
     runtime.block_on(async {
         *mutex.blocking_lock() += 1;
-        // And on a free mutex.
+        // The same on a free mutex.
         *Arc::clone(&mutex).blocking_lock_owned() += 1;
     });
     holder.join().expect("no panic");
     assert_eq!(*mutex.try_lock().expect("free"), 3);
 }
 
-/// Tasks on several workers, some of them aborted while they wait, hold or have just been granted.
+/// Tasks on several workers, some of which are aborted while they wait, hold, or have just been granted.
 #[test]
 #[cfg_attr(miri, ignore = "tokio's workers wait for the operating system")]
 fn k7_tasks_of_a_runtime_share_the_locks_and_are_aborted() {
@@ -433,7 +433,7 @@ fn k7_tasks_of_a_runtime_share_the_locks_and_are_aborted() {
                 let mut random = Random::new(i);
                 for _ in 0..20 {
                     let mut guard = mutex.lock().await;
-                    // No await between these: an abort can't part them.
+                    // There is no await between these lines, so an abort can't separate them.
                     guard.write(&mut random);
                     grants.fetch_add(1, Ordering::Relaxed);
                     if random.below(4) == 0 {
@@ -464,7 +464,7 @@ fn k7_tasks_of_a_runtime_share_the_locks_and_are_aborted() {
             done.expect("a wake was lost").expect("not aborted, no panic");
         }
     });
-    // Those that were aborted are gone when the runtime is.
+    // Aborted tasks are gone when the runtime is dropped.
     drop(runtime);
     let state = mutex.state();
     assert_eq!((state.locked, state.queued), (false, 0));

@@ -1,4 +1,4 @@
-//! The rules of time on the clock of smol and of async-std, which is a real one, and what a program on each sees.
+//! The rules of time on the real clock of smol and async-std, and programs on each of the two.
 #![cfg(not(miri))]
 
 macro_rules! on {
@@ -41,7 +41,7 @@ macro_rules! on {
                 assert_eq!((*mutex.blocking_lock(), *lock.blocking_read()), (1, 1));
             }
 
-            /// What is spawned must be `Send`.
+            /// The futures are `Send`, so they can be spawned.
             #[test]
             fn t1_tasks_give_up_on_time_and_the_next_goes_on() {
                 let mutex = Arc::new(Mutex::new(0));
@@ -54,7 +54,7 @@ macro_rules! on {
                         })
                         .collect();
                     for wait in waiting {
-                        assert!(wait.await.expect_err("it is held").is_elapsed());
+                        assert!(wait.await.expect_err("the lock is held").is_elapsed());
                     }
                     assert_eq!(mutex.queued(), 0);
                     let next = $spawn({

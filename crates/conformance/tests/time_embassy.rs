@@ -1,4 +1,4 @@
-//! The rules on embassy's platforms, those of time on its mock driver, and the end of its clock.
+//! The rules on embassy's platforms, the rules of time on its mock driver, and the end of its clock.
 
 use embassy_sync::blocking_mutex::raw::{CriticalSectionRawMutex, NoopRawMutex};
 use embassy_time::{Duration, Instant, MockDriver};
@@ -16,7 +16,7 @@ macro_rules! on {
                 type Locks = Embassy<super::$mutex>;
                 type Raw = <Locks as Platform>::Raw;
 
-                // Under Miri the flavours of `time`, `mutex` and `rwlock` have to do: over a `RawMutex` it is the same cell.
+                // Miri runs the flavours of `time`, `mutex` and `rwlock`, which have the same cell as a `RawMutex`.
                 #[cfg(not(miri))]
                 mod time {
                     use super::*;
@@ -55,7 +55,7 @@ on! {
 
 type M = CriticalSectionRawMutex;
 
-/// How many ticks before its end the clock stands.
+/// The number of ticks between the clock and its end.
 const LEFT: u64 = 1000;
 
 /// Runs a test with a clock that has few ticks left.
@@ -109,7 +109,7 @@ fn t3_a_wait_past_the_end_outlasts_the_clock() {
         assert!(deadline.ready().expect_err("late").is_elapsed());
         forever.pending();
         assert_eq!(mutex.queued(), 1);
-        // At the end itself every duration is past it, and every deadline has passed.
+        // At the end of the clock every duration is past it, and every deadline has passed.
         let mut one_tick = Task::queued(mutex.lock_timeout(Duration::from_ticks(1)));
         assert!(Task::new(mutex.lock_deadline(Instant::MAX)).ready().expect_err("late").is_elapsed());
         drop(held);
@@ -141,13 +141,13 @@ fn t2_zero_is_no_tick_and_one_tick_is_not_zero() {
         let held = mutex.try_lock().expect("free");
         let mut waits = Task::queued(mutex.lock_timeout(Duration::from_ticks(1)));
         MockDriver::get().advance(Duration::from_ticks(1));
-        let error = waits.ready().expect_err("it is held");
+        let error = waits.ready().expect_err("the lock is held");
         assert_eq!(error.to_string(), "timed out waiting for mutex after 1µs");
         drop(held);
     });
 }
 
-/// A span of which `core`'s duration has no room for the nanoseconds' product, and the longest of all.
+/// A span whose nanoseconds overflow `core`'s duration, and the longest span of all.
 #[test]
 fn t3_an_error_tells_the_longest_duration() {
     use fifolock_core::platform::Timer;

@@ -1,4 +1,5 @@
-//! The rules of time on tokio's clock, and tokio's own: its runtimes, its clock's end, its absence.
+//! The rules of time on tokio's clock, and cases of tokio alone: its runtimes, the end of its clock, and a missing
+//! runtime.
 
 use core::time::Duration;
 use fifolock::tokio::{Mutex, RwLock, TimeoutError, Tokio};
@@ -15,25 +16,25 @@ mod rules {
 
 const MS_50: Duration = Duration::from_millis(50);
 
-/// Lets other tasks run until something has happened; it must be soon.
+/// Lets other tasks run until `happened` returns true, for a minute at most.
 async fn until(happened: impl Fn() -> bool) {
     let start = std::time::Instant::now();
     while !happened() {
-        assert!(start.elapsed() < Duration::from_secs(60), "it never happens");
+        assert!(start.elapsed() < Duration::from_secs(60), "the tasks did not get there within a minute");
         tokio::task::yield_now().await;
     }
 }
 
 fn elapsed_text<G>(result: Result<G, TimeoutError>) -> String {
-    result.err().expect("it is held").to_string()
+    result.err().expect("the lock is held").to_string()
 }
 
-/// A wait that has no end must fail the test. (On a paused clock an hour takes no time.)
+/// Fails the test if the wait has no end. On a paused clock an hour takes no time.
 async fn within<F: Future>(seconds: u64, waits: F) -> F::Output {
     tokio::time::timeout(Duration::from_secs(seconds), waits).await.expect("the waits end")
 }
 
-/// The paused clock goes on by itself when every task waits.
+/// The paused clock advances when every task waits.
 #[tokio::test(start_paused = true)]
 async fn t1_every_operation_times_out_on_time() {
     let mutex = Arc::new(Mutex::new(0));
@@ -106,7 +107,7 @@ async fn t1_a_task_that_is_granted_in_time_goes_on() {
     assert_eq!(*mutex.lock().await, [1]);
 }
 
-/// A sleep rounds up to the next millisecond: it can't be what decides.
+/// A sleep rounds up to the next millisecond, so the rounding must not decide.
 #[tokio::test(start_paused = true)]
 async fn t2_a_deadline_within_the_running_millisecond_has_passed() {
     let mutex = Mutex::new(());
@@ -147,7 +148,7 @@ async fn t3_for_ever_is_longer_than_thirty_years() {
     }
 }
 
-/// Tokio's timer rounds up to a millisecond, which must not carry it past the end of the clock.
+/// Tokio's timer rounds up to a millisecond. The rounding must not pass the end of the clock.
 #[tokio::test(start_paused = true)]
 async fn t3_ends_next_to_the_clocks_end() {
     let mutex = Mutex::new(());
@@ -175,7 +176,7 @@ async fn t3_ends_next_to_the_clocks_end() {
     assert!(!mutex.is_locked());
 }
 
-/// One poll outside of a runtime, which panics.
+/// Polls once outside of a runtime, and asserts the panic.
 fn assert_poll_panics<T>(future: impl Future<Output = T>) {
     let mut future = Box::pin(future);
     let message = tools::panics(|| tools::poll_once(&mut future, core::task::Waker::noop()).is_ready());
@@ -211,7 +212,7 @@ fn f13_outside_of_a_runtime_the_lock_stays_usable() {
     assert!(lock.try_write().is_ok());
 }
 
-/// A runtime without its timer is no better, and no worse.
+/// A runtime without its timer behaves like no runtime.
 #[test]
 fn f13_a_runtime_without_a_timer_leaves_the_lock_usable() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
@@ -233,7 +234,7 @@ fn t4_on_several_threads_the_outcome_follows_the_holder() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build();
     let runtime = runtime.expect("a runtime");
     let mutex = Arc::new(Mutex::new(0));
-    // Held throughout: time-out, whatever the machine is doing.
+    // The lock is held throughout, so every wait times out.
     runtime.block_on(async {
         let held = mutex.lock().await;
         let waits: Vec<_> = (1..20)
@@ -243,13 +244,13 @@ fn t4_on_several_threads_the_outcome_follows_the_holder() {
             })
             .collect();
         for wait in waits {
-            assert!(within(60, wait).await.expect("no panic").expect_err("it is held").is_elapsed());
+            assert!(within(60, wait).await.expect("no panic").expect_err("the lock is held").is_elapsed());
         }
         assert_eq!(mutex.queued(), 0);
         drop(held);
         assert!(!mutex.is_locked());
     });
-    // Released while all wait, and none would give up before the test does.
+    // The lock is released while all wait. No limit ends before the test.
     runtime.block_on(async {
         let held = mutex.lock().await;
         let waits: Vec<_> = (0..20)
@@ -269,7 +270,7 @@ fn t4_on_several_threads_the_outcome_follows_the_holder() {
     });
 }
 
-/// A runtime that shuts down drops its tasks, with what they hold and wait for.
+/// A runtime that shuts down drops its tasks, with the guards and lock futures that they own.
 #[test]
 fn m5_a_runtime_that_shuts_down_leaves_the_lock_usable() {
     let mutex = Arc::new(Mutex::new(()));
@@ -278,7 +279,7 @@ fn m5_a_runtime_that_shuts_down_leaves_the_lock_usable() {
     let holder = Arc::clone(&mutex);
     runtime.spawn(async move {
         let _held = holder.lock().await;
-        holds.send(()).expect("the test waits");
+        holds.send(()).expect("the test waits for the message");
         core::future::pending::<()>().await;
     });
     for _ in 0..3 {
@@ -286,7 +287,7 @@ fn m5_a_runtime_that_shuts_down_leaves_the_lock_usable() {
         runtime.spawn(async move { waiter.lock_timeout(Duration::MAX).await.is_ok() });
     }
     runtime.block_on(async {
-        is_held.await.expect("it is held");
+        is_held.await.expect("the lock is held");
         until(|| mutex.queued() == 3).await;
     });
     drop(runtime);
@@ -294,7 +295,7 @@ fn m5_a_runtime_that_shuts_down_leaves_the_lock_usable() {
     assert_eq!(Arc::strong_count(&mutex), 1);
 }
 
-/// What is spawned must be `Send`, closures and all.
+/// The futures are `Send`, with their closures, so they can be spawned.
 #[tokio::test(start_paused = true)]
 async fn k6_the_run_methods_can_be_spawned() {
     let mutex = Arc::new(Mutex::new(1));
@@ -342,6 +343,6 @@ async fn k6_the_run_methods_can_be_spawned() {
     });
     assert_eq!(sum.await.expect("no panic"), Ok(6));
     assert_eq!(*mutex.lock().await, 3);
-    // The platform's own name is the adapter's.
+    // The platform and its adapter export the same type.
     let _: &fifolock_core::Mutex<i32, Tokio> = &mutex;
 }

@@ -1,4 +1,5 @@
-//! Blocking methods on tokio: where they may be called, and what they say elsewhere. And other panics that name the caller.
+//! Blocking methods on tokio: where a program may call them, and their panic elsewhere. Also other panics that name the
+//! caller.
 
 use core::cell::{Cell, RefCell};
 use core::future::Future;
@@ -15,7 +16,7 @@ use std::thread;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::{LocalSet, spawn_blocking};
 
-/// Where a panic was: file and line.
+/// The file and line of a panic.
 type Place = (String, u32);
 
 std::thread_local! {
@@ -23,7 +24,7 @@ std::thread_local! {
     static PANIC: RefCell<Option<(String, Place)>> = const { RefCell::new(None) };
 }
 
-/// Runs `f`; the message of its panic, and the place that it names.
+/// Runs `f`; returns the message of its panic, and the place that the panic names.
 fn panic_of(f: impl FnOnce()) -> Option<(String, Place)> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -33,7 +34,7 @@ fn panic_of(f: impl FnOnce()) -> Option<(String, Place)> {
                 return before(info);
             }
             let place = info.location().map(|place| (place.file().to_owned(), place.line())).expect("a place");
-            // A message with arguments is a `String`, one without is a `&str`.
+            // The payload is a `String` for a message with arguments, and a `&str` otherwise.
             let payload = info.payload();
             let text = payload.downcast_ref::<&str>().copied();
             let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).expect("a message");
@@ -71,7 +72,7 @@ impl<P: 'static + Platform<Raw = StdLock>> Locks<P> {
     }
 
     fn forms() -> Vec<Form<P>> {
-        // Each call has a line of its own.
+        // Each call is on a line of its own.
         let mut all: Vec<Form<P>> = Vec::new();
         let mut add = |name, line, call| all.push(Form { name, line, call });
         add("blocking_lock", line!(), |locks| drop(locks.mutex.blocking_lock()));
@@ -82,7 +83,7 @@ impl<P: 'static + Platform<Raw = StdLock>> Locks<P> {
         all
     }
 
-    /// Each refuses, whether its lock is free or not, and leaves it as it was.
+    /// Each method panics, whether its lock is free or not, and leaves the lock unchanged.
     fn all_panic(&self) {
         for Form { name, line, call } in Self::forms() {
             for is_held in [false, true] {
@@ -120,7 +121,7 @@ fn multi_thread() -> Runtime {
 fn panics_in_async_code<P: 'static + Platform<Raw = StdLock>>() {
     async fn program<P: 'static + Platform<Raw = StdLock>>() {
         Locks::<P>::new().all_panic();
-        // After an await too.
+        // The methods panic after an await too.
         tokio::task::yield_now().await;
         Locks::<P>::new().all_panic();
     }
@@ -128,7 +129,7 @@ fn panics_in_async_code<P: 'static + Platform<Raw = StdLock>>() {
         runtime.block_on(program::<P>());
         runtime.block_on(async { tokio::spawn(program::<P>()).await.expect("no panic") });
         LocalSet::new().block_on(&runtime, program::<P>());
-        // Another runtime's context changes nothing.
+        // The context of another runtime changes nothing.
         let other = current_thread();
         runtime.block_on(async {
             let _entered = other.enter();
@@ -162,7 +163,7 @@ fn works_elsewhere<P: 'static + Platform<Raw = StdLock>>() {
     let runtime = multi_thread();
     let in_place = || {
         tokio::task::block_in_place(|| Locks::<P>::new().none_panics());
-        // And no longer than that.
+        // After that the methods panic again.
         Locks::<P>::new().all_panic();
     };
     runtime.block_on(async { in_place() });
@@ -175,13 +176,13 @@ fn m11_a_blocking_method_works_where_a_thread_may_be_blocked() {
     works_elsewhere::<DropIn>();
 }
 
-/// While a thread ends its locals are gone, tokio's among them.
+/// While a thread ends, its thread-locals are gone, tokio's among them.
 #[test]
 fn m11_a_blocking_method_works_while_a_thread_ends() {
     struct AtTheEnd(RefCell<Option<Locks<Tokio>>>);
     impl Drop for AtTheEnd {
         fn drop(&mut self) {
-            let locks = self.0.take().expect("it was put there");
+            let locks = self.0.take().expect("the locks were put there");
             for Form { call, .. } in Locks::forms() {
                 call(&locks);
             }
@@ -207,7 +208,7 @@ fn m11_a_blocking_method_works_while_a_thread_ends() {
     }
 }
 
-/// A wait that has no end must fail the test.
+/// Fails the test if the wait has no end.
 async fn within<F: Future>(waits: F) -> F::Output {
     tokio::time::timeout(Duration::from_secs(60), waits).await.expect("the wait ends")
 }
@@ -242,14 +243,14 @@ fn m11_a_thread_that_may_be_blocked_waits_in_the_queue_of_the_tasks() {
     }
 }
 
-/// The other platforms can't tell.
+/// The other platforms can't tell whether they run async code.
 #[test]
 fn m11_other_platforms_block_any_thread() {
     current_thread().block_on(async {
         Locks::<fifolock::platform::Std>::new().none_panics();
         Locks::<fifolock::smol::Smol>::new().none_panics();
         Locks::<fifolock::async_std::AsyncStd>::new().none_panics();
-        // A lock of theirs, seen as one of tokio's.
+        // A lock of another platform, viewed as one of tokio's.
         let mutex = fifolock::Mutex::new(1);
         assert!(panic_of(|| drop(mutex.on::<Tokio>().blocking_lock())).is_some());
     });
@@ -260,7 +261,7 @@ fn w7_a_refused_number_of_readers_names_the_caller() {
     type RwLock = fifolock::tokio::RwLock<u8>;
     for refused in [0, RwLock::MAX_READERS + 1, u32::MAX] {
         let asserts = |line, f: &dyn Fn()| {
-            let (message, place) = panic_of(f).expect("it is refused");
+            let (message, place) = panic_of(f).expect("the call panics");
             assert!(message.starts_with("a RwLock may not be created with"), "{message}");
             assert_eq!(place, (file!().to_owned(), line));
         };
@@ -270,7 +271,7 @@ fn w7_a_refused_number_of_readers_names_the_caller() {
     }
 }
 
-/// A timed wait outside of a runtime panics as tokio's `sleep` does. The place is that of the `.await`, not the adapter's.
+/// A timed wait outside of a runtime panics as tokio's `sleep` does. The panic names the line of the `.await`.
 #[test]
 fn t_a_timer_outside_of_its_runtime_names_the_await() {
     const SECOND: Duration = Duration::from_secs(1);

@@ -1,4 +1,4 @@
-//! A task that does nothing but take free locks gives way: on tokio by its budget, elsewhere as the platform says.
+//! A task that only takes free locks gives way: on tokio by its budget, elsewhere as the platform decides.
 #![cfg(not(miri))]
 
 use core::cell::Cell;
@@ -25,7 +25,7 @@ const HOUR: Duration = Duration::from_secs(3600);
 
 type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
-/// Tokio's timer over any raw lock; the questions are answered as the test says.
+/// Tokio's timer over any raw lock. The test sets the platform's answers.
 struct Asks<R>(PhantomData<R>);
 
 std::thread_local! {
@@ -52,17 +52,17 @@ impl<R: RawLock + 'static> Timer for Asks<R> {
     type Sleep = Sleep;
 
     fn sleep(duration: Duration) -> Option<Sleep> {
-        assert!(YES.get(), "a timer for a task that has to give way");
+        assert!(YES.get(), "a task that must give way uses no timer");
         Tokio::sleep(duration)
     }
 
     fn sleep_until(deadline: Instant) -> Option<Sleep> {
-        assert!(YES.get(), "a timer for a task that has to give way");
+        assert!(YES.get(), "a task that must give way uses no timer");
         Tokio::sleep_until(deadline)
     }
 
     fn now() -> Instant {
-        assert!(YES.get(), "a clock for a task that has to give way");
+        assert!(YES.get(), "a task that must give way reads no clock");
         Tokio::now()
     }
 
@@ -154,7 +154,7 @@ impl<P: OnTokio> Locks<P> {
         all
     }
 
-    /// Nobody holds a lock, and nobody waits.
+    /// Asserts that both locks are free and have no waiters.
     fn assert_free(&self, name: &str) {
         let state = self.lock.state();
         assert!(!self.mutex.is_locked() && self.mutex.queued() == 0, "{name}");
@@ -163,7 +163,7 @@ impl<P: OnTokio> Locks<P> {
     }
 }
 
-/// Runs a program in a thread. It has to end within ten seconds.
+/// Runs a program on a thread of its own, which must end within ten seconds.
 #[track_caller]
 fn in_time(name: &str, program: impl FnOnce() + Send + 'static) {
     let (done, ended) = channel();
@@ -173,7 +173,7 @@ fn in_time(name: &str, program: impl FnOnce() + Send + 'static) {
     });
     match ended.recv_timeout(Duration::from_secs(10)) {
         Ok(()) | Err(RecvTimeoutError::Disconnected) => thread.join().expect("no panic"),
-        Err(RecvTimeoutError::Timeout) => panic!("it never gives way: {name}"),
+        Err(RecvTimeoutError::Timeout) => panic!("the program never gives way: {name}"),
     }
 }
 
@@ -187,7 +187,7 @@ fn multi_thread() -> Runtime {
 
 const RUNTIMES: [fn() -> Runtime; 2] = [current_thread, multi_thread];
 
-/// Runs `program` with each form, on each runtime: in a task, and as what the runtime waits for.
+/// Runs `program` with each form, on each runtime: in a task, and as the future that the runtime blocks on.
 fn with_each_form<P: OnTokio, F: Future<Output = ()> + Send + 'static>(program: fn(Form) -> F) {
     for runtime in RUNTIMES {
         for (index, Form { name, .. }) in Locks::<P>::new().forms().into_iter().enumerate() {
@@ -259,7 +259,7 @@ fn m1_other_tasks_run_beside_a_loop_over_a_free_lock() {
     with_each_form::<DropIn, _>(lets_others_run);
 }
 
-/// A reader that looks for what a writer does.
+/// A reader loops until it sees the write of another task.
 #[test]
 fn m1_a_loop_of_reads_sees_a_write() {
     for runtime in RUNTIMES {
@@ -278,7 +278,7 @@ fn m1_a_loop_of_reads_sees_a_write() {
     }
 }
 
-/// How many free locks a task takes in each of its first turns.
+/// The number of free locks that a task takes in each of its first turns.
 async fn turns(form: Form, count: usize) -> Vec<usize> {
     let mut turns = Vec::new();
     poll_fn(|cx| {
@@ -293,13 +293,13 @@ async fn turns(form: Form, count: usize) -> Vec<usize> {
     turns
 }
 
-/// The numbers that the documentation gives.
+/// The numbers are those of the documentation.
 #[test]
 fn m1_a_turn_is_bounded() {
     for index in 0..Locks::<Tokio>::new().forms().len() {
         in_time("turns", move || {
             let runtime = current_thread();
-            // Up to 127 are free before the first question.
+            // Up to 127 acquisitions are free before the first question to the platform.
             for free in [0, 1, 100] {
                 let form = Locks::<Tokio>::new().forms().swap_remove(index);
                 let warm = fifolock::tokio::Mutex::new(());
@@ -320,17 +320,17 @@ fn m1_a_turn_is_bounded() {
     }
 }
 
-/// Uses up the budget of the task, and then what the thread has free of it.
+/// Uses up the budget of the task, and then the thread's free acquisitions.
 fn use_up(cx: &mut Context<'_>) {
     while let Poll::Ready(unit) = coop::poll_proceed(cx) {
         unit.made_progress();
     }
     let mutex = fifolock::tokio::Mutex::new(());
     let gives_way = (0..200).any(|_| Box::pin(mutex.lock()).as_mut().poll(cx).is_pending());
-    assert!(gives_way, "the budget is used up, and it does not ask");
+    assert!(gives_way, "the budget is used up, and no acquisition asks for more");
 }
 
-/// One poll in which there is no budget.
+/// Polls once without budget.
 async fn without_budget(f: impl FnOnce(&mut Context<'_>)) {
     let mut f = Some(f);
     poll_fn(|cx| {
@@ -363,7 +363,7 @@ fn m1_without_a_budget_every_form_gives_way_and_the_next_turn_has_it() {
                     for wait in &mut waits {
                         assert!(wait.as_mut().poll(cx).is_pending());
                     }
-                    // What is no first poll of a future, and other platforms.
+                    // These are no first polls of a future, or are on other platforms.
                     assert!(locks.mutex.try_lock().is_ok() && locks.lock.try_write().is_ok());
                     assert!(Box::pin(fifolock::Mutex::new(1).lock()).as_mut().poll(cx).is_ready());
                 })
@@ -392,14 +392,14 @@ fn m4_a_grant_is_claimed_without_a_budget() {
             without_budget(|cx| {
                 assert!(waits.as_mut().poll(cx).is_pending());
                 drop(held);
-                assert!(waits.as_mut().poll(cx).is_ready(), "the claim was delayed");
+                assert!(waits.as_mut().poll(cx).is_ready(), "a claim must not wait for budget");
             })
             .await;
         });
     });
 }
 
-/// Outside of tokio, and where tokio is told so, there is no budget.
+/// Outside of tokio, and in an unconstrained task, there is no budget.
 #[test]
 fn m1_without_a_runtime_nobody_gives_way() {
     let locks = Locks::<Tokio>::new();
@@ -418,7 +418,7 @@ fn m1_without_a_runtime_nobody_gives_way() {
     })));
 }
 
-/// How often the platform is asked, and what a no means: on raw locks with and without shortcuts.
+/// How often the locks ask the platform, and the effect of a *no*: on raw locks with and without a fast path.
 fn asks_at_first_polls_only<R: RawLock + Send + Sync + 'static>() {
     let locks = Locks::<Asks<R>>::new();
     let asked = |times: usize, name: &str| {
@@ -442,7 +442,7 @@ fn asks_at_first_polls_only<R: RawLock + Send + Sync + 'static>() {
         asked(1, name);
         locks.assert_free(name);
 
-        // One that has to wait asks until it is queued, and never again.
+        // An operation that must wait asks until it is queued, and never again.
         if name.contains("upgrade(") {
             continue;
         }
@@ -466,7 +466,7 @@ fn asks_at_first_polls_only<R: RawLock + Send + Sync + 'static>() {
         asked(0, name);
         locks.assert_free(name);
     }
-    // What never asks.
+    // These operations never ask.
     YES.set(false);
     assert!(locks.mutex.try_lock().is_ok() && locks.mutex.clone().try_lock_owned().is_ok());
     assert!(
@@ -507,7 +507,7 @@ fn m1_only_a_first_poll_asks() {
 fn order_of_the_questions<R: RawLock + Send + Sync + 'static>() {
     let mutex = Mutex::<_, Asks<R>>::new(1);
     let lock = RwLock::<_, Asks<R>>::new(1);
-    // A zero timeout is refused first.
+    // A zero timeout is refused before the lock asks.
     YES.set(false);
     ASKED.set(0);
     assert_eq!(
@@ -519,7 +519,7 @@ fn order_of_the_questions<R: RawLock + Send + Sync + 'static>() {
         Some(TimeoutError::InvalidTimeout)
     );
     assert_eq!(ASKED.get(), 0);
-    // A deadline that has passed is no attempt, and has no outcome, before the task has given way.
+    // A deadline that has passed makes no attempt, and returns nothing, before the task has given way.
     let past = Instant::now() - Duration::from_millis(5);
     let mut free = Box::pin(mutex.lock_deadline(past));
     tools::assert_pending(&mut free);
@@ -529,10 +529,11 @@ fn order_of_the_questions<R: RawLock + Send + Sync + 'static>() {
     let mut late = Box::pin(mutex.lock_deadline(past));
     tools::assert_pending(&mut late);
     YES.set(true);
-    assert!(tools::ready(&mut late).expect_err("it is held").is_elapsed());
+    assert!(tools::ready(&mut late).expect_err("the lock is held").is_elapsed());
     assert_eq!(ASKED.get(), 4);
     drop(held);
-    // The other future of a free lock is never polled, and that of a held one not before the task has given way.
+    // On a free lock the other future is never polled. On a held lock the other future is not polled before the task
+    // has given way.
     YES.set(false);
     let polled = Cell::new(0);
     let other = || {
@@ -566,7 +567,7 @@ fn t2_a_timed_form_asks_after_the_refusal_and_before_the_attempt() {
     });
 }
 
-/// A first poll that had to give way has no place in the queue.
+/// A first poll that must give way takes no place in the queue.
 #[test]
 fn m2_the_order_is_that_of_the_polls_that_did_not_give_way() {
     let mutex = Mutex::<_, Asks<StdLock>>::new(());

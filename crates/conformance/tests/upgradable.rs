@@ -1,4 +1,4 @@
-//! Upgradable reads, on every platform; those with a limit on the manual clock; and threads.
+//! Upgradable reads on every platform, upgrades with a limit on the manual clock, and threads.
 
 use core::time::Duration;
 use fifolock_conformance::tools::subject::POLICIES;
@@ -21,7 +21,7 @@ fn until(what: impl Fn() -> bool) {
     }
 }
 
-/// A thread that blocks stands in the same queue.
+/// A thread that blocks waits in the same queue.
 #[test]
 fn u2_blocking_upgradable_read_waits_its_turn() {
     for policy in POLICIES {
@@ -46,7 +46,8 @@ fn u2_blocking_upgradable_read_waits_its_turn() {
     }
 }
 
-/// Threads that read, write, upgrade and go back: nothing is lost, and what an upgradable reader saw is so when it writes.
+/// Threads that read, write, upgrade and downgrade. No write is lost, and an upgrade sees the value that its reader
+/// saw.
 #[test]
 #[cfg(not(miri))]
 fn u3_threads_upgrade() {
@@ -63,11 +64,11 @@ fn u3_threads_upgrade() {
                         let guard = lock.blocking_upgradable_read();
                         let seen = *guard;
                         if turn % 7 == n {
-                            // Given up before, or after, its first poll.
+                            // The upgrade is dropped before or after its first poll.
                             drop(RwLockUpgradableReadGuard::upgrade(guard));
                         } else {
                             let mut guard = smol::block_on(RwLockUpgradableReadGuard::upgrade(guard));
-                            assert_eq!(*guard, seen, "somebody wrote in between");
+                            assert_eq!(*guard, seen, "the value changed under the upgradable read");
                             *guard += 1;
                             if turn % 3 == 0 {
                                 let guard = fifolock_core::rwlock::RwLockWriteGuard::downgrade_to_upgradable(guard);
@@ -91,14 +92,14 @@ fn u3_threads_upgrade() {
     }
 }
 
-/// H13, as the write guards: Send and Sync where the data is both, on a raw lock that is Sync.
+/// H13: the upgradable guards are Send and Sync as the write guards are.
 mod h13 {
     use super::*;
 
     assert_not_impl_any!(RwLockUpgradableReadGuard<'static, u8, Std>: Clone, Copy);
     assert_not_impl_any!(OwnedRwLockUpgradableReadGuard<u8, Std>: Clone, Copy);
 
-    /// Owned futures outlive everything that is borrowed.
+    /// Owned futures are `'static`.
     const fn is_static<T: 'static>() {}
     const _: () = is_static::<UpgradableReadOwned<u8, Std>>();
     const _: () = is_static::<UpgradeOwned<u8, Std>>();

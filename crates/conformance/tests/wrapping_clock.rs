@@ -1,5 +1,5 @@
-//! F09: a tick clock that comes round, as small timers do. Its points in time compare by the shorter way round, and no
-//! deadline may fire at once, or never, because the wrap lies between.
+//! F09: a tick clock that wraps, as small timers do. Its points in time compare by the shorter way round. The wrap must
+//! not make a deadline fire at once, or never.
 
 use core::cell::Cell;
 use core::cmp::Ordering;
@@ -46,7 +46,7 @@ impl Timer for EightBits {
     type Sleep = Sleep;
 
     fn sleep(ticks: u8) -> Option<Sleep> {
-        // Farther than half of the way round is the past.
+        // A point that is farther away than half of the range is in the past.
         (ticks < 128).then(|| Sleep(Self::now().plus(ticks)))
     }
 
@@ -63,7 +63,7 @@ impl Timer for EightBits {
     }
 }
 
-/// It wakes nobody: the tests poll.
+/// The sleep wakes no task: the tests poll.
 struct Sleep(Tick);
 
 impl Future for Sleep {
@@ -83,8 +83,11 @@ fn t2_a_deadline_beyond_the_wrap_is_neither_past_nor_never() {
         let held = (mutex.try_lock().expect("free"), lock.try_write().expect("free"));
         let now = EightBits::now();
         for past in [now, now.plus(255), now.plus(200)] {
-            assert!(Task::new(mutex.lock_deadline(past)).ready().expect_err("it is held").is_elapsed(), "{start}");
-            assert!(Task::new(lock.read_deadline(past)).ready().expect_err("it is held").is_elapsed(), "{start}");
+            assert!(
+                Task::new(mutex.lock_deadline(past)).ready().expect_err("the lock is held").is_elapsed(),
+                "{start}"
+            );
+            assert!(Task::new(lock.read_deadline(past)).ready().expect_err("the lock is held").is_elapsed(), "{start}");
         }
         for ticks in [1, 5, 127] {
             NOW.set(start);
@@ -94,8 +97,8 @@ fn t2_a_deadline_beyond_the_wrap_is_neither_past_nor_never() {
             locking.pending();
             reading.pending();
             advance(1);
-            assert!(locking.ready().expect_err("it is held").is_elapsed(), "{ticks} from {start}");
-            assert!(reading.ready().expect_err("it is held").is_elapsed(), "{ticks} from {start}");
+            assert!(locking.ready().expect_err("the lock is held").is_elapsed(), "{ticks} from {start}");
+            assert!(reading.ready().expect_err("the lock is held").is_elapsed(), "{ticks} from {start}");
         }
         assert_eq!((mutex.queued(), lock.state().waiting_readers), (0, 0));
         drop(held);

@@ -1,4 +1,4 @@
-//! The mutex.
+//! Reports of a mutex.
 
 use super::{assert_empty, holders, marked, waiters};
 use crate::tools::{Platform, Task, sections};
@@ -14,7 +14,7 @@ use std::sync::{Arc, Weak};
 
 const MUTEX: LockKind = LockKind::Mutex;
 
-/// The mutex has one holder, of this line of this file, who has claimed it.
+/// Asserts that the mutex has one holder, which has claimed the lock at this line of this file.
 #[track_caller]
 fn assert_held<T: ?Sized, P: Platform>(mutex: &Mutex<T, P>, line: u32) {
     let report = mutex.diagnose();
@@ -28,7 +28,7 @@ pub(super) fn m9_a_mutex_names_its_holder<P: Platform>() {
     let owned = || Arc::clone(&lock);
     assert_empty(&mutex.diagnose());
 
-    // To a macro all lines are that of its call: so the calls' own are counted here.
+    // Inside a macro, `line!()` is the line of the macro call. So the lines of the calls are counted from here.
     let first = line!() + 11;
     let mut lines = first..;
     macro_rules! each {
@@ -84,7 +84,7 @@ pub(super) fn m9_waiters_are_named_in_order<P: Platform>() {
     let mutex_at = |lines: &[u32]| lines.iter().map(|line| (*line, MUTEX)).collect::<Vec<_>>();
     assert_eq!(named(), mutex_at(&[line_a, line_b, line_c, line_e]));
 
-    // The order is that of first polls, and the place that of the call.
+    // Waiters are listed in the order of their first polls. Each line is that of the call.
     let mut d = Task::queued(d);
     assert_eq!(named(), mutex_at(&[line_a, line_b, line_c, line_e, line_d]));
 
@@ -100,7 +100,7 @@ pub(super) fn m9_waiters_are_named_in_order<P: Platform>() {
     let guard = c.ready().expect("granted");
     assert_held(&mutex, line_c);
     assert_eq!(named(), mutex_at(&[line_d]));
-    // One that gives up is not named either.
+    // A waiter that has given up is not listed.
     assert!(Task::new(mutex.lock_until(ready(()))).ready().is_err());
     assert_eq!(named(), mutex_at(&[line_d]));
     drop(guard);
@@ -189,7 +189,7 @@ pub(super) fn m10_a_report_changes_nothing<P: Platform>() {
 }
 
 pub(super) fn m10_debug_leaves_no_holder_behind<P: Platform>() {
-    /// Looks at its own lock while it is printed.
+    /// Reports on its own lock while `Debug` prints it.
     struct Looks<P: Platform>(Weak<Mutex<Self, P>>, Cell<Option<LockReport>>);
     impl<P: Platform> fmt::Debug for Looks<P> {
         fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -236,7 +236,7 @@ pub(super) fn f24_a_dropped_grant_is_that_of_the_next<P: Platform>() {
     assert_empty(&mutex.diagnose());
 }
 
-/// One task, which keeps a future that was chosen, polls it no more, and locks again.
+/// A task parks a granted future and locks again.
 pub(super) fn f24_chosen_but_never_polled<P: Platform>() {
     let mutex = Mutex::<_, P>::new(1);
     let guard = mutex.try_lock().expect("free");
@@ -246,7 +246,7 @@ pub(super) fn f24_chosen_but_never_polled<P: Platform>() {
     let report = mutex.diagnose();
     assert_eq!(holders(file!(), &report), [(kept_line, MUTEX, true, 1)]);
     assert_eq!(waiters(file!(), &report), [(again_line, MUTEX)]);
-    // What the report recommends.
+    // The report recommends to drop the parked future.
     drop(kept);
     let guard = again.ready();
     assert_held(&mutex, again_line);

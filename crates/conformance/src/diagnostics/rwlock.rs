@@ -1,4 +1,4 @@
-//! The read-write lock.
+//! Reports of a read-write lock.
 
 use super::{assert_empty, holders, marked, waiters};
 use crate::tools::{Hooks, Platform, Task, counting_waker, hook, poll_once};
@@ -82,7 +82,7 @@ pub(super) fn m9_one_call_is_one_site_whatever_its_types<P: Platform>() {
     fn read<T, P: Platform>(lock: &RwLock<T, P>) -> (RwLockReadGuard<'_, T, P>, u32) {
         marked!(lock.try_read().expect("no writer"))
     }
-    /// An instance of its own for every type.
+    /// Each type `U` has an instance of this function, but all instances share one call site.
     fn read_as<U: Default, P: Platform>(lock: &RwLock<u32, P>) -> (RwLockReadGuard<'_, u32, P>, u32) {
         let _ = U::default();
         marked!(lock.try_read().expect("no writer"))
@@ -96,7 +96,7 @@ pub(super) fn m9_one_call_is_one_site_whatever_its_types<P: Platform>() {
     assert_empty(&lock.diagnose());
 }
 
-/// A call that reads.
+/// A function that reads, with a call site of its own.
 type Site<P> = fn(&RwLock<i32, P>) -> RwLockReadGuard<'_, i32, P>;
 
 pub(super) fn m9_readers_of_many_sites_are_counted_elsewhere<P: Platform>() {
@@ -122,12 +122,13 @@ pub(super) fn m9_readers_of_many_sites_are_counted_elsewhere<P: Platform>() {
     assert_eq!(listed(&report), (0..CALL_SITES).map(|n| (line(n), 1)).collect::<Vec<_>>());
     assert_eq!(report.holders_not_listed(), 2);
     assert!(report.to_string().contains("\n  held elsewhere (2 times)"), "{report}");
-    // A site that is listed is counted there, however full the table is.
+    // A call site that is listed keeps counting when the table is full.
     let again = sites[3](&lock);
     assert_eq!(listed(&lock.diagnose())[3], (line(3), 2));
     drop(again);
 
-    // One of elsewhere leaves, and one that is listed, whose room another site takes.
+    // A guard of an unlisted call site is dropped, then a guard of a listed one. Another call site takes the free
+    // entry.
     guards[CALL_SITES] = None;
     assert_eq!(lock.diagnose().holders_not_listed(), 1);
     guards[0] = None;
@@ -137,7 +138,7 @@ pub(super) fn m9_readers_of_many_sites_are_counted_elsewhere<P: Platform>() {
     let report = lock.diagnose();
     assert_eq!((report.holders().len(), report.holders_not_listed()), (CALL_SITES, 1));
     assert_eq!(listed(&report)[0], (line(CALL_SITES + 1), 1));
-    // Of the two guards of that site one is listed: either may go first.
+    // One of the two guards of that call site is listed; the test drops them in either order.
     guards[CALL_SITES + 1] = None;
     let report = lock.diagnose();
     assert_eq!((report.holders().len(), report.holders_not_listed()), (CALL_SITES - 1, 1));
@@ -172,7 +173,7 @@ pub(super) fn m9_writers_are_listed_before_readers<P: Platform>() {
     assert_eq!(waiters(file!(), &lock.diagnose()), [(line_w1, WRITE), (line_r2, READ)]);
     drop((w1, r2));
 
-    // Of each kind as many as there is room for.
+    // One report has room for `LISTED` waiters of each kind; there are two more of each.
     let writers: Vec<_> = (0..LISTED + 2).map(|_| Task::queued(lock.write())).collect();
     let readers: Vec<_> = (0..LISTED + 3).map(|_| Task::queued(lock.read())).collect();
     let report = lock.diagnose();
@@ -318,7 +319,7 @@ pub(super) fn f24_a_batch_is_accounted_for_while_it_is_marked<P: Platform>() {
     assert_empty(&lock.diagnose());
 }
 
-/// The shares of a batch are reserved before its members are marked.
+/// The release reserves the shares of a batch before it marks the members.
 pub(super) fn f24_members_before_their_mark_are_unclaimed_holders<P: Platform>() {
     const SIZE: usize = 40;
     const REST: usize = 8;
@@ -335,7 +336,7 @@ pub(super) fn f24_members_before_their_mark_are_unclaimed_holders<P: Platform>()
         line.set(at);
         let members = Rc::clone(&tasks);
         let on_wake = hook(move || {
-            // Whoever is marked claims, and so the others are the whole of the unclaimed.
+            // Every marked member claims, so the other members are all the unclaimed ones.
             if n == 0 {
                 let mut tasks: Vec<Task<_>> = members.take();
                 for task in &mut tasks {
@@ -364,7 +365,7 @@ pub(super) fn f24_members_before_their_mark_are_unclaimed_holders<P: Platform>()
     assert_empty(&late.diagnose());
 }
 
-/// F25: a task that reads, and reads again while a writer waits, waits for itself; the report shows the ring.
+/// F25: a task that reads twice, with a waiting writer in between, waits for itself. The report shows the cycle.
 pub(super) fn f25_reading_twice_around_a_writer<P: Platform>() {
     let lock = RwLock::<_, P>::new(1);
     let (outer, outer_line) = marked!(Task::new(lock.read()).ready());
@@ -379,7 +380,7 @@ pub(super) fn f25_reading_twice_around_a_writer<P: Platform>() {
     assert_empty(&lock.diagnose());
 }
 
-/// A read whose share was stolen is a waiting reader in the report.
+/// The report shows a read whose share was stolen as a waiting reader.
 pub(super) fn m9_a_robbed_read_is_printed<P: Platform>() {
     let lock = RwLock::<_, P>::new(1);
     let (waker, _count) = counting_waker();
@@ -390,7 +391,7 @@ pub(super) fn m9_a_robbed_read_is_printed<P: Platform>() {
     let reader = RwLockWriteGuard::downgrade(held);
     let (waits, waits_line) = marked!(lock.write());
     let mut waits = Box::pin(waits);
-    // The write steals the share of the read, and waits for the other reader.
+    // The write steals the share of the read, and waits for the reader of another task.
     for _ in 0..3 {
         assert!(poll_once(&mut waits, &waker).is_pending());
     }
@@ -403,7 +404,7 @@ pub(super) fn m9_a_robbed_read_is_printed<P: Platform>() {
     assert_empty(&lock.diagnose());
 }
 
-/// Upgradable readers and upgrades are named as such, those who hold and those who wait.
+/// The report names upgradable readers and upgrades as such, both holders and waiters.
 pub(super) fn m9_upgradable_readers_and_upgrades_are_named<P: Platform>() {
     let lock = RwLock::<_, P>::new(1);
     let (upgradable, line) = marked!(Task::new(lock.upgradable_read()).ready());
@@ -414,7 +415,7 @@ pub(super) fn m9_upgradable_readers_and_upgrades_are_named<P: Platform>() {
 
     let (upgrade, upgrade_line) = marked!(Task::queued(RwLockUpgradableReadGuard::upgrade(upgradable)));
     let report = lock.diagnose();
-    assert_eq!(holders(file!(), &report), expected, "it has its share while it waits");
+    assert_eq!(holders(file!(), &report), expected, "an upgrade keeps its share while it waits");
     let waiting = [(upgrade_line, LockKind::Upgrade), (other_line, LockKind::UpgradableRead)];
     assert_eq!(waiters(file!(), &report), waiting);
     let text = report.to_string();

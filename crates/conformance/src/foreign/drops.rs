@@ -1,4 +1,4 @@
-//! K10: what is dropped before what.
+//! K10: the order of drops.
 
 use crate::tools::{Hooks, Platform, Slot, Task, hook, panics};
 use core::cell::RefCell;
@@ -17,10 +17,10 @@ impl<F: FnMut()> Drop for OnDrop<F> {
     }
 }
 
-/// What happened, in order.
+/// A log of events, in order.
 type Log = Rc<RefCell<Vec<&'static str>>>;
 
-/// Cancels a run while somebody waits behind it; its body holds something whose drop is logged.
+/// Cancels a run while another task waits behind the run. The body of the run holds a value whose drop is logged.
 #[track_caller]
 fn cancelled<R: Future, W: Future>(run: R, waiter: W, log: &Log) -> W::Output {
     let mut run = Task::new(run);
@@ -88,12 +88,13 @@ pub(super) fn k10_a_finished_run_drops_the_users_future_before_it_releases<P: Pl
     assert!(lock.try_write().is_ok());
 }
 
-/// Panics in a closure of `run_…` and map methods.
+/// Panics in a closure of a map method or of `run_…`.
 fn fails<T>() -> T {
     panic!("the closure panics")
 }
 
-/// Two wait for the lock; the panicking release must reach the first and only the first, which a second one would not.
+/// Two tasks wait for the lock. The release by the panic must reach the first task only; a second release would reach
+/// the other.
 #[track_caller]
 fn mutex_releases_once<P: Platform, G>(mutex: &Mutex<[u8; 2], P>, guard: G, map: impl FnOnce(G)) {
     let mut first = Task::queued(mutex.lock());

@@ -1,16 +1,16 @@
-//! The ways to wait, as one interface: what holds for one holds for all.
+//! The ways to wait, behind one trait, so that a rule is written once for all of them.
 
 use crate::tools::Platform;
 use crate::tools::subject::{Form, Guard, Hidden, Op, Subject};
 use fifolock_core::rwlock::RwLockPolicy::WriterPreferring;
 use std::sync::Arc;
 
-/// A way to wait: for what, and behind what. Owned, so that hooks can have it all.
+/// A way to wait: an operation and the operation that blocks it. The futures are owned, so that hooks can store them.
 pub(super) trait Kind: 'static {
     const OP: Op;
-    /// What keeps the future waiting.
+    /// The operation whose guard keeps the future waiting.
     const BLOCKER: Op;
-    /// What has to wait while a guard of this kind is there.
+    /// An operation that a guard of this kind excludes.
     const RIVAL: Op;
 
     fn subject<P: Platform>() -> Arc<Subject<P>> {
@@ -63,7 +63,7 @@ kinds! {
     ToWriteNext: Write, Write, Write;
 }
 
-/// Runs a check for each kind; the output of a failure says which it was.
+/// Runs a check for each kind. The output of a failure names the kind.
 macro_rules! each_kind {
     ($check:ident::<$platform:ident>) => {
         each_kind!(@ $check, $platform: ToLock, ToRead, ToReadUpgradably, ToWrite, ToWriteNext)
@@ -77,7 +77,7 @@ macro_rules! each_kind {
 }
 pub(super) use each_kind;
 
-/// Nobody holds it and nobody waits, and it can be taken; nobody else has a share in it.
+/// Asserts that the lock is free, has no waiters, can be taken, and has no other owner.
 #[track_caller]
 pub(super) fn assert_free<P: Platform, K: Kind>(lock: &Subject<P>) {
     assert_eq!(lock.state(), (0, 0));

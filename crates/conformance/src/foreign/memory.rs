@@ -1,4 +1,4 @@
-//! K5: `mem::forget`, and who touches what for how long.
+//! K5: `mem::forget`, and how long each party may touch the lock and the waiters.
 
 use super::kind::{Kind, each_kind};
 use crate::tools::subject::Hidden;
@@ -13,11 +13,11 @@ use std::sync::Arc;
 
 fn forget_task<F: Future>(mut task: Task<F>) {
     forget(task.take().expect("waits"));
-    // A waker at the address of one that is gone would be taken for the same task's.
+    // The test must keep this waker. A new waker at the address of a freed one would look like the same task.
     mem::forget(task);
 }
 
-/// Data that says when it is dropped.
+/// Data that counts its drops.
 struct Counted(Rc<Cell<u32>>);
 
 impl Drop for Counted {
@@ -26,11 +26,11 @@ impl Drop for Counted {
     }
 }
 
-/// What is left of a lock after its waiters were forgotten can be moved, reached without locking, and dropped; and its
-/// data is dropped once.
+/// After its waiters were forgotten, a lock can still be moved, accessed without locking, and dropped. Its data is
+/// dropped once.
 #[track_caller]
 fn end<L>(lock: L, get_mut: impl FnOnce(&mut L) -> &mut Counted, dropped: &Cell<u32>) {
-    // To another place, in case anything points to where it was.
+    // The lock moves, in case anything points to its old address.
     let mut lock = Box::new(lock);
     assert_eq!(get_mut(&mut lock).0.get(), 0);
     drop(lock);
@@ -59,9 +59,9 @@ pub(super) fn k5_a_forgotten_mutex_guard_keeps_it_locked<P: Platform>() {
     let mutex = Arc::new(Mutex::<_, P>::new(data));
     mem::forget(Arc::clone(&mutex).try_lock_owned().expect("free"));
     assert!(mutex.try_lock().is_err());
-    // The guard's share was forgotten with it: nobody is to free the mutex any more.
+    // The share of the guard was forgotten with the guard, so nothing frees the mutex any more.
     assert_eq!((Arc::strong_count(&mutex), dropped.get()), (2, 0));
-    // So that leak checkers see that somebody still knows it.
+    // Leak checkers must still find a reference to the mutex.
     remember(&*mutex);
 }
 
@@ -74,14 +74,14 @@ pub(super) fn k5_a_forgotten_waiter_of_a_mutex_leaves_memory_valid<P: Platform>(
         forget_task(Task::queued(mutex.lock()));
         let mut after = Task::queued(mutex.lock());
         assert_eq!(mutex.queued(), 3);
-        // Its neighbours come and go.
+        // The neighbours of the forgotten waiter leave, and new waiters come.
         before.cancel();
         after.cancel();
         assert_eq!(mutex.queued(), 1);
         mem::forget(guard);
     }
     {
-        // The queue that was left behind is used from another place.
+        // The queue with the forgotten waiter works after the lock has moved.
         let mut moved = Box::new(mutex);
         let mut task = Task::queued(moved.lock());
         assert_eq!(moved.queued(), 2);
@@ -156,7 +156,7 @@ pub(super) fn k5_forgotten_waiters_of_a_rwlock_leave_memory_valid<P: Platform>()
     }
     end(lock, RwLock::get_mut, &dropped);
 
-    // A writer that was granted after it was forgotten.
+    // The writer is granted after it was forgotten.
     let (data, dropped) = counted();
     let lock = RwLock::<_, P>::new(data);
     let guard = lock.try_write().expect("free");
@@ -173,7 +173,7 @@ pub(super) fn k5_a_forgotten_member_of_a_batch_keeps_its_share<P: Platform>() {
     let lock = RwLock::<_, P>::new(data);
     let guard = lock.try_write().expect("free");
     let mut readers: Vec<_> = (0..40).map(|_| Task::queued(lock.read())).collect();
-    // One before the batch is granted, one after; each in the middle of its chunk.
+    // One member is forgotten before the batch is granted, and one after. Both are in the middle of a chunk.
     forget_task(readers.remove(35));
     drop(guard);
     forget_task(readers.remove(15));
@@ -209,8 +209,8 @@ pub(super) fn k5_the_releaser_touches_nothing_of_the_waiter<P: Platform>() {
     each_kind!(waiter_is_gone_when_its_wake_returns::<P>);
 }
 
-/// In its wake the waiter claims, releases, and is freed: a releaser that looked at it afterwards would read freed
-/// memory. (Miri and the sanitizers would say so; here what is counted shows that all of it is gone.)
+/// During the wake the waiter claims, releases and is freed. A releaser that touched the waiter afterwards would read
+/// freed memory, which Miri and the sanitizers report. This test counts, and so shows that everything is freed.
 fn waiter_is_gone_when_its_wake_returns<P: Platform, K: Kind>() {
     let lock = K::subject::<P>();
     let blocker = K::block(&lock);
@@ -248,7 +248,7 @@ pub(super) fn k5_an_owned_guard_drops_its_arc_last<P: Platform>() {
             let mut me = me.take().expect("waits");
             drop(me.ready());
             drop(me);
-            // Everybody else is gone: the mutex lives by the guard that is being dropped.
+            // All other owners are gone: only the guard that is being dropped keeps the mutex alive.
             assert_eq!((watch.strong_count(), dropped.get()), (1, 0));
             woken.set(true);
         }
@@ -261,7 +261,7 @@ pub(super) fn k5_an_owned_guard_drops_its_arc_last<P: Platform>() {
     assert!(woken.get());
     assert_eq!((watch.strong_count(), dropped.get()), (0, 1));
 
-    // The same for a future that passes its grant on.
+    // A future that passes its grant on behaves alike.
     let (data, dropped) = counted();
     let lock = Arc::new(RwLock::<_, P>::new(data));
     let watch = Arc::downgrade(&lock);

@@ -1,4 +1,4 @@
-//! K3: wakers that panic. Everybody else is woken, nothing is lost, and the caller gets the panic.
+//! K3: wakers that panic. All other tasks are woken, no grant is lost, and the caller gets the panic.
 
 use super::kind::{Kind, assert_free, each_kind};
 use crate::tools::subject::{Guard, Hidden, Subject};
@@ -14,7 +14,7 @@ const WAKE: &str = "this waker panics in wake";
 const DROP: &str = "this waker panics in drop";
 const CLONE: &str = "this waker panics in clone";
 
-/// Panics, unless that would abort a test that is failing already.
+/// Panics, but not during a panic, where a second one would abort the test program.
 fn fail(message: &str) {
     if !thread::panicking() {
         panic!("{message}");
@@ -25,7 +25,7 @@ fn panics_in_wake() -> Hooks {
     Hooks { on_wake: hook(|| fail(WAKE)), ..Hooks::default() }
 }
 
-/// Panics when it is dropped, once, after `arm` was set.
+/// Hooks that panic in `drop`, once, after `arm` was set.
 fn panics_in_drop(arm: &Rc<Cell<bool>>) -> Hooks {
     let arm = Rc::clone(arm);
     let on_drop = hook(move || {
@@ -50,7 +50,7 @@ fn panics_in_a_release<P: Platform, K: Kind>() {
     assert_eq!(lock.state(), (1, 0));
     drop(task.ready());
     drop(task);
-    // The guard that unwound gave its share back.
+    // The unwinding dropped the guard, which gave its share back.
     lock.assert_over();
 }
 
@@ -70,11 +70,11 @@ fn panics_in_a_cancel<P: Platform, K: Kind>() {
     assert_eq!(lock.state(), (1, 0));
     drop(next.ready());
     drop((granted, next));
-    // The future that unwound gave its share back.
+    // The unwinding dropped the future, which gave its share back.
     lock.assert_over();
 }
 
-/// Sizes of batches, and which member's waker panics: in the first chunk of 32, at its edges, in later ones.
+/// Sizes of batches, and the members whose waker panics: in the first chunk of 32, at its edges, in later chunks.
 const BATCHES: &[(usize, &[usize])] = if cfg!(miri) {
     &[(2, &[0, 1]), (33, &[0, 32])]
 } else {
@@ -87,11 +87,11 @@ const BATCHES: &[(usize, &[usize])] = if cfg!(miri) {
     ]
 };
 
-/// How a batch comes about.
+/// The event that lets the batch in.
 #[derive(Clone, Copy, Debug)]
 enum Cause {
     Release,
-    /// The waiting writer that kept the readers out leaves.
+    /// The waiting writer that kept the readers out is dropped.
     WriterLeaves,
     /// A granted writer is dropped.
     GrantDropped,
@@ -100,14 +100,15 @@ enum Cause {
 
 type Readers<'a, P> = Vec<Task<Read<'a, (), P>>>;
 
-/// Queues readers, one of them with these hooks; lets all of them in, which must panic; and all of them must have been
-/// woken.
+/// Queues readers, of which one has these hooks, and lets them all in. The release must panic, and must have woken all
+/// readers.
 fn batch<P: Platform>(cause: Cause, size: usize, odd: usize, hooks: Hooks, arm: &Cell<bool>, message: &str) {
     println!("{cause:?} of {size}, {odd} panics");
     let lock = RwLock::<_, P>::new(());
     let mut hooks = Some(hooks);
     let mut queue = || -> Readers<'_, P> {
-        let hooks_of = |i| if i == odd { hooks.take().expect("one is odd") } else { Hooks::default() };
+        let hooks_of =
+            |i| if i == odd { hooks.take().expect("only one member has the hooks") } else { Hooks::default() };
         let mut readers: Vec<_> = (0..size).map(hooks_of).map(|hooks| Task::with_hooks(lock.read(), hooks)).collect();
         readers.iter_mut().for_each(Task::pending);
         readers
@@ -153,7 +154,7 @@ fn batch<P: Platform>(cause: Cause, size: usize, odd: usize, hooks: Hooks, arm: 
     for reader in &readers {
         assert_eq!((reader.wakes(), reader.wakers_kept()), (1, 0));
     }
-    // The lock goes on: the writer comes when the last of them has left.
+    // The lock still works: a writer enters when the last reader has left.
     let mut writer = Task::queued(lock.write());
     for reader in &mut readers {
         assert_eq!(writer.wakes(), 0);
@@ -198,14 +199,14 @@ fn clone_panics<P: Platform, K: Kind>() {
     let lock = K::subject::<P>();
     let blocker = K::block(&lock);
 
-    // In the first poll: it has not begun to wait, and may be polled again.
+    // The panic comes in the first poll: the future has not begun to wait, and may be polled again.
     let mut first = Task::new(K::wait(&lock));
     let (waker, count) = hooked_waker(panics_in_clone());
     assert_eq!(panics(|| first.poll_with(&waker).is_ready()), CLONE);
     assert_eq!((lock.state(), count.alive()), ((1, 0), 1));
     first.pending();
 
-    // In a later poll: the waker it had is kept.
+    // The panic comes in a later poll: the lock keeps the waker of the earlier poll.
     assert_eq!(panics(|| first.poll_with(&waker).is_ready()), CLONE);
     assert_eq!((lock.state(), count.alive(), first.wakers_kept()), ((1, 1), 1, 1));
     drop(blocker);
@@ -253,12 +254,12 @@ fn own_drop_panics<P: Platform, K: Kind>() {
     assert_eq!((count.wakes(), stays.wakes()), (0, 1));
     drop(stays.ready());
     drop((leaves, stays));
-    // The future that unwound gave its share back.
+    // The unwinding dropped the future, which gave its share back.
     lock.assert_over();
 }
 
-/// A waker whose clone releases the guard that its poll would have waited for, so that the poll becomes the owner and
-/// does not need the clone; whose drop then queues somebody behind that owner, and panics.
+/// The waker's clone releases the guard that the poll would have waited for, so the poll becomes the owner and does not
+/// need the clone. The drop of the clone then queues another waiter behind that owner, and panics.
 fn too_late<P: Platform, K: Kind>(
     lock: &Arc<Subject<P>>,
     blocker: &Slot<Guard<'static>>,
@@ -316,7 +317,7 @@ fn later_poll_panics_as_owner<P: Platform, K: Kind>() {
     assert_free::<P, K>(&lock);
 }
 
-/// What the panicking poll had went to the one that queued behind it.
+/// The lock that the panicking poll had taken goes to the waiter that queued behind it.
 #[track_caller]
 fn gave_back<P: Platform>(lock: &Subject<P>, next: &Slot<Task<Hidden<'static>>>) {
     let mut next = next.take().expect("queued while the poll was the owner");

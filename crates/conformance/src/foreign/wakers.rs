@@ -1,4 +1,4 @@
-//! K1, K2: which waker is woken, and what wakers may do.
+//! K1 and K2: which waker the lock wakes, and what a waker may do.
 
 use super::kind::{Kind, assert_free, each_kind};
 use crate::tools::subject::{Guard, Hidden, Subject};
@@ -26,11 +26,11 @@ fn newest_waker<P: Platform, K: Kind>() {
     for (i, (waker, count)) in wakers.iter().enumerate() {
         assert!(task.poll_with(waker).is_pending());
         assert!(task.poll_with(waker).is_pending());
-        assert_eq!(count.alive(), 2, "the newest is kept, once");
-        assert_eq!(task.wakers_kept(), 0, "older ones are dropped when replaced");
-        assert!(wakers[..i].iter().all(|(_, count)| count.alive() == 1), "older ones are dropped when replaced");
+        assert_eq!(count.alive(), 2, "the lock keeps one clone of the newest waker");
+        assert_eq!(task.wakers_kept(), 0, "the lock drops a waker that it replaces");
+        assert!(wakers[..i].iter().all(|(_, count)| count.alive() == 1), "the lock drops a waker that it replaces");
     }
-    assert_eq!(lock.state().1, 1, "the place was kept");
+    assert_eq!(lock.state().1, 1, "the waiter kept its place");
     drop(blocker);
     let wakes: Vec<_> = wakers.iter().map(|(_, count)| count.wakes()).collect();
     assert_eq!((task.wakes(), wakes), (0, vec![0, 0, 1]));
@@ -78,7 +78,7 @@ fn new_waker_keeps_the_place<P: Platform, K: Kind>() {
         });
         hooked_waker(Hooks { on_wake, ..Hooks::default() }).0
     };
-    // In reverse, and again.
+    // The polls come in reverse order, twice.
     for _ in 0..2 {
         assert!(second.poll_with(&tells("second")).is_pending());
         assert!(first.poll_with(&tells("first")).is_pending());
@@ -125,22 +125,22 @@ fn waker_replaced<P: Platform, K: Kind>() {
     assert_free::<P, K>(&lock);
 }
 
-/// When the hooked waker is used.
+/// The moment at which the lock uses the hooked waker.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Site {
-    /// Cloned by the poll that queues.
+    /// The poll that queues the waiter clones the waker.
     FirstClone,
-    /// Cloned by a later poll, in place of another.
+    /// A later poll clones the waker, to replace an older one.
     LaterClone,
-    /// Woken by a release.
+    /// A release wakes the waiter.
     WokenByRelease,
-    /// Woken because the one before it did not want its grant.
+    /// A waiter that is dropped passes its grant on, and the lock wakes this one.
     WokenByCancel,
-    /// Dropped because the waiter leaves.
+    /// The waiter is dropped, and its waker with it.
     DroppedByCancel,
-    /// Dropped because another takes its place.
+    /// A poll replaces the waker.
     DroppedByPoll,
-    /// Dropped after it was woken.
+    /// The waker is dropped after the lock has woken it.
     DroppedByWake,
 }
 
@@ -154,18 +154,18 @@ const SITES: [Site; 7] = [
     Site::DroppedByWake,
 ];
 
-/// What it does then.
+/// What the hook does at that moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Act {
-    /// Tries to take the lock, and gives it back.
+    /// Tries to take the lock, and releases it.
     Try,
-    /// Polls new futures of both sides once and drops them.
+    /// Polls new futures of both sides once, and drops them.
     PollFresh,
     /// Drops another queued future.
     DropQueued,
-    /// Releases the guard that keeps everybody waiting.
+    /// Releases the guard that keeps all waiters waiting.
     Release,
-    /// Claims what its own waiter was granted, and releases that.
+    /// Claims the grant of the waker's own waiter, and releases it.
     Claim,
     /// Reads the state, and prints the lock.
     Look,
@@ -178,7 +178,7 @@ struct Scene<P: Platform, K: Kind> {
     blocker: Slot<Guard<'static>>,
     /// The task whose waker is hooked.
     me: Slot<Task<Hidden<'static>>>,
-    /// Another that waits.
+    /// Another waiter.
     other: Slot<Task<Hidden<'static>>>,
     acted: Rc<Cell<u32>>,
     kind: PhantomData<K>,
@@ -237,7 +237,7 @@ impl<P: Platform, K: Kind> Scene<P, K> {
         self.other.put(Task::queued(K::wait(&self.lock)));
     }
 
-    /// Sets the scene, and lets the waker be used.
+    /// Sets the scene, and makes the lock use the waker.
     fn play(&self, site: Site, act: Act) {
         let hooks = self.hooks(site, act);
         match site {
@@ -289,7 +289,7 @@ impl<P: Platform, K: Kind> Scene<P, K> {
         }
     }
 
-    /// Lets everyone who still waits have a turn: nobody was forgotten.
+    /// Lets every remaining waiter have its turn, which shows that none was forgotten.
     fn finish(self) {
         drop(self.blocker.take());
         let mut waiting: Vec<_> = self.me.take().into_iter().chain(self.other.take()).collect();
@@ -324,7 +324,7 @@ pub(super) fn h08_wakers_that_call_back<P: Platform>() {
     each_kind!(lock_inside_a_waker::<P>);
 }
 
-/// The scenario as it is written: try, then poll a new future once and drop it; in `wake`, then in `drop`.
+/// In `wake`, then in `drop`, the waker tries the lock, then polls a new future once and drops it.
 fn lock_inside_a_waker<P: Platform, K: Kind>() {
     let acted = Rc::new(Cell::new(0));
     let reenter = |lock: &Arc<Subject<P>>| {
@@ -357,7 +357,7 @@ fn lock_inside_a_waker<P: Platform, K: Kind>() {
     assert_free::<P, K>(&lock);
 }
 
-/// Data that uses its own lock whenever it gets the chance.
+/// Data that uses its own lock in every callback.
 struct Meddler {
     act: Slot<Box<dyn Fn()>>,
     dropped: Rc<Cell<u32>>,
@@ -387,7 +387,8 @@ impl Drop for Meddler {
     }
 }
 
-/// `Debug`, map closures, the bodies of `run_…` and the data's drop: each uses the lock, which would hang inside it.
+/// `Debug`, map closures, the bodies of `run_…` and the drop of the data each use the lock. Inside a section they would
+/// hang.
 pub(super) fn k2_closures_and_data_run_outside<P: Platform>() {
     let acted = Rc::new(Cell::new(0));
     let dropped = Rc::new(Cell::new(0));
@@ -428,7 +429,7 @@ pub(super) fn k2_closures_and_data_run_outside<P: Platform>() {
     run.pending();
     run.cancel();
     assert_eq!((acted.get(), dropped.get()), (6, 0));
-    // The last owner is a guard.
+    // The last owner of the lock is a guard.
     let last = owned();
     drop(run);
     drop(mutex);

@@ -6,7 +6,7 @@ use fifolock_core::Mutex;
 use fifolock_core::mutex::{MappedMutexGuard, MutexGuard, OwnedMappedMutexGuard, OwnedMutexGuard};
 use std::sync::Arc;
 
-/// Two wait; the release must reach the first and only the first, which a second release would not.
+/// Two tasks wait. The release must reach the first task only; a second release would reach the other.
 #[track_caller]
 fn releases_once<T, P: Platform, G>(mutex: &Mutex<T, P>, guard: G, release: impl FnOnce(G)) {
     assert_eq!(state(mutex), (true, 0));
@@ -144,15 +144,15 @@ pub(super) fn m7_an_owned_guard_gives_its_arc_back<P: Platform>() {
     let guard = locked_owned(&mutex);
     assert_eq!(shares(), 2);
     assert!(Arc::clone(&mutex).try_lock_owned().is_err());
-    assert_eq!(shares(), 2, "a refusal gives it back");
+    assert_eq!(shares(), 2, "a failed attempt gives its share back");
     let mut cancelled = Task::queued(Arc::clone(&mutex).lock_owned());
     let mut served = Task::queued(Arc::clone(&mutex).lock_owned());
     assert_eq!(shares(), 4);
     cancelled.cancel();
-    assert_eq!(shares(), 3, "a cancel gives it back");
+    assert_eq!(shares(), 3, "a cancelled future gives its share back");
     let guard = OwnedMutexGuard::map(guard, |pair| &mut pair.1);
     let guard = OwnedMappedMutexGuard::try_map(guard, |array| array.get_mut(2)).expect_err("is not there");
-    assert_eq!(shares(), 3, "mapping keeps it");
+    assert_eq!(shares(), 3, "a map keeps the share");
     drop(guard);
     assert_eq!(shares(), 2);
     let guard = served.ready();

@@ -1,4 +1,4 @@
-//! `run_exclusive` and `run_shared` release the lock however they end: M8, and with it W8.
+//! `run_exclusive` and `run_shared` release the lock in every case (M8, W8).
 
 use crate::tools::subject::{Case, Form, Hidden, Op, Subject};
 use crate::tools::{Platform, Task, panics};
@@ -7,7 +7,7 @@ use core::future::{pending, poll_fn};
 use core::task::Poll;
 use fifolock_core::rwlock::RwLockPolicy::WriterPreferring;
 
-/// For each operation that a run can have.
+/// Calls the rule for each operation that a run can have.
 fn each_run<P: Platform>(rule: impl Fn(&Subject<P>, Op)) {
     for op in [Op::Lock, Op::Read, Op::Write] {
         let _case = Case(op);
@@ -17,12 +17,12 @@ fn each_run<P: Platform>(rule: impl Fn(&Subject<P>, Op)) {
     }
 }
 
-/// The operation that a run excludes.
+/// An operation that the run excludes.
 fn excluded(op: Op) -> Op {
     if op == Op::Lock { Op::Lock } else { Op::Write }
 }
 
-/// Waits behind the run.
+/// Queues a waiter behind the run.
 #[track_caller]
 fn queued<P: Platform>(subject: &Subject<P>, op: Op) -> Task<Hidden<'_>> {
     Task::queued(subject.op(excluded(op)))
@@ -38,7 +38,7 @@ pub(super) fn m8_run_exclusive_releases_when_it_returns<P: Platform>() {
         assert_eq!(run.ready(), ((1, 0), false));
         subject.assert_free();
 
-        // Over a suspension.
+        // The run holds the lock while its body is suspended.
         let gate = Cell::new(false);
         let mut run = Task::new(subject.run(op, async || opened(&gate).await));
         run.pending();
@@ -50,7 +50,7 @@ pub(super) fn m8_run_exclusive_releases_when_it_returns<P: Platform>() {
         assert_eq!(next.wakes(), 1);
         drop(next.ready());
 
-        // The body has the data.
+        // The body has access to the data.
         let replace = async |value: &mut u32| core::mem::replace(value, 7);
         assert_eq!(Task::new(subject.mutex.run_exclusive(replace)).ready(), 0);
         assert_eq!(Task::new(subject.rwlock.run_exclusive(replace)).ready(), 0);
@@ -104,7 +104,7 @@ pub(super) fn m8_run_exclusive_releases_when_it_is_dropped<P: Platform>() {
         drop(run());
         subject.assert_free();
 
-        // While it runs.
+        // The future is dropped while its body runs.
         let mut runs = run();
         runs.pending();
         let mut next = queued(subject, op);
@@ -112,7 +112,7 @@ pub(super) fn m8_run_exclusive_releases_when_it_is_dropped<P: Platform>() {
         assert_eq!((next.wakes(), begun.get()), (1, 1));
         let guard = next.ready();
 
-        // While it waits, and after it was granted.
+        // One future is dropped while it waits, another after it was granted.
         let (mut waiting, mut granted) = (run(), run());
         waiting.pending();
         granted.pending();

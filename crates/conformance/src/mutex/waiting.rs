@@ -1,12 +1,12 @@
-//! Every lock of which one guard at a time is inside: M1 to M6, M9, M10, and with them W8. These are the mutex and, under
-//! each policy, writes, upgradable reads, and reads where there is room for one.
+//! M1 to M6, M9 and M10 for every lock that lets in one guard at a time, and so a part of W8. These locks are the mutex
+//! and, under each policy, writes, upgradable reads, and reads where there is room for one reader.
 
 use crate::tools::subject::{Guard, Hidden, Op, Subject, each_serial};
 use crate::tools::{Hooks, Platform, Slot, Task, counting_waker, hook, panics};
 
 type Waiter<'a> = Task<Hidden<'a>>;
 
-/// So many waiters, queued.
+/// Queues `count` waiters.
 fn queued<P: Platform>(subject: &Subject<P>, op: Op, count: usize) -> Vec<Waiter<'_>> {
     (0..count).map(|_| Task::queued(subject.op(op))).collect()
 }
@@ -15,8 +15,8 @@ fn wakes(tasks: &[Waiter<'_>]) -> Vec<usize> {
     tasks.iter().map(Task::wakes).collect()
 }
 
-/// Releases, and lets each winner release in turn; returns the winners. At each turn exactly one task is woken, and only
-/// that one is ready.
+/// Releases, and lets each granted task release in turn; returns the tasks in the order of their grants. At each turn
+/// exactly one task is woken, and only that task is ready.
 #[track_caller]
 fn serve(guard: Guard<'_>, tasks: &mut [Option<Waiter<'_>>]) -> Vec<usize> {
     let mut winners = Vec::new();
@@ -36,7 +36,7 @@ fn serve(guard: Guard<'_>, tasks: &mut [Option<Waiter<'_>>]) -> Vec<usize> {
     }
 }
 
-/// All orders of `0..n`.
+/// All permutations of `0..n`.
 fn orders(n: usize) -> Vec<Vec<usize>> {
     let Some(last) = n.checked_sub(1) else { return vec![Vec::new()] };
     let mut all = Vec::new();
@@ -80,7 +80,7 @@ pub(super) fn m2_the_order_is_that_of_first_polls<P: Platform>() {
             for &i in &order {
                 tasks[i].as_mut().expect("waits").pending();
             }
-            // Polls that are not the first change nothing: in reverse, in the order of creation, twice.
+            // Later polls change nothing: in reverse order, in the order of creation, and in reverse order again.
             for i in order.iter().copied().rev().chain(0..count).chain((0..count).rev()) {
                 tasks[i].as_mut().expect("waits").pending();
             }
@@ -98,7 +98,7 @@ pub(super) fn m2_a_poll_with_another_waker_keeps_the_place<P: Platform>() {
             let guard = subject.hold(op);
             let mut tasks: Vec<_> = queued(subject, op, 3).into_iter().map(Some).collect();
             let (other, count) = counting_waker();
-            // And back, since the tasks' own wakers tell who is served.
+            // The waiter gets its own waker back, since the test tells by the tasks' own wakers which task is served.
             assert!(tasks[polled].as_mut().expect("waits").poll_with(&other).is_pending());
             tasks[polled].as_mut().expect("waits").pending();
             assert_eq!(serve(guard, &mut tasks), [0, 1, 2]);
@@ -147,7 +147,7 @@ pub(super) fn m2_a_future_polled_after_it_was_ready_panics<P: Platform>() {
         drop(guard);
         let guard = waited.ready();
 
-        // While the lock is held, and while it is free.
+        // The panic comes while the lock is held, and while it is free.
         assert_eq!(panics(|| at_once.poll().is_ready()), message);
         assert_eq!(panics(|| waited.poll().is_ready()), message);
         assert_eq!(subject.state(), (1, 0));
@@ -156,7 +156,7 @@ pub(super) fn m2_a_future_polled_after_it_was_ready_panics<P: Platform>() {
         assert_eq!(panics(|| waited.poll().is_ready()), message);
         subject.assert_free();
 
-        // Nor does dropping a future that was ready do anything.
+        // The drop of a future that was ready has no effect.
         let guard = subject.hold(op);
         let next = Task::queued(subject.op(op));
         drop((at_once, waited));
@@ -210,7 +210,7 @@ pub(super) fn m3_without_a_waiter_a_release_frees_the_mutex<P: Platform>() {
         for _ in 0..2 {
             drop(subject.hold(op));
             subject.assert_free();
-            // The same after the queue was used.
+            // The same holds after the queue was used.
             let guard = subject.hold(op);
             let mut task = Task::queued(subject.op(op));
             drop(guard);
@@ -221,14 +221,15 @@ pub(super) fn m3_without_a_waiter_a_release_frees_the_mutex<P: Platform>() {
     });
 }
 
-/// At every instant: while held with waiters, from the release to the claim, and while the claimed guard lives.
+/// Checks three moments: while the lock is held and has waiters, between release and claim, and while the claimed guard
+/// lives.
 pub(super) fn m4_nobody_gets_past_a_waiter<P: Platform>() {
     /// Operations that exclude each other.
     fn excluded(op: Op) -> &'static [Op] {
         match op {
             Op::Lock => &[Op::Lock],
             Op::Upgradable => &[Op::Upgradable, Op::Write],
-            // Where there is room for one reader.
+            // On a lock with room for one reader.
             Op::Read | Op::Write => &[Op::Read, Op::Upgradable, Op::Write],
         }
     }
@@ -258,7 +259,7 @@ pub(super) fn m4_nobody_gets_past_a_waiter<P: Platform>() {
     });
 }
 
-/// Any of five leave, from the front or from the back; the rest keep their order.
+/// Any subset of five waiters leaves, from the front or from the back. The other waiters keep their order.
 pub(super) fn m5_any_waiters_leave_at_once_and_are_never_woken<P: Platform>() {
     let count = if cfg!(miri) { 3 } else { 5 };
     each_serial::<P>(|subject, op| {
@@ -296,7 +297,7 @@ pub(super) fn m5_a_waiter_that_leaves_gives_its_waker_back<P: Platform>() {
         drop(guard);
         assert_eq!(wakes(&tasks), [0; 4]);
 
-        // Nor does the lock keep a waker that it has called.
+        // The lock keeps no waker that it has woken.
         let guard = subject.hold(op);
         let mut task = Task::queued(subject.op(op));
         drop(guard);
@@ -329,14 +330,14 @@ pub(super) fn m9_a_task_that_locks_twice_waits_for_itself<P: Platform>() {
     each_serial::<P>(|subject, op| {
         let mut task = Task::new(async {
             let _outer = subject.op(op).await;
-            assert!(!subject.try_op(op), "says so at once");
+            assert!(!subject.try_op(op), "an attempt fails at once");
             let _inner = subject.op(op).await;
         });
         for _ in 0..10 {
             task.pending();
             assert_eq!((task.wakes(), subject.state()), (0, (1, 1)));
         }
-        // The task is at fault, and not the lock: the lock goes on once the task is gone.
+        // The task is at fault and not the lock: once the task is gone, the lock goes on.
         let mut next = Task::queued(subject.op(op));
         task.cancel();
         assert_eq!((task.wakes(), next.wakes()), (0, 1));
@@ -351,7 +352,7 @@ pub(super) fn m10_the_state_is_right_at_once<P: Platform>() {
         let guard = subject.hold(op);
         assert_eq!(subject.state(), (1, 0));
         let mut first = Task::new(subject.op(op));
-        assert_eq!(subject.state(), (1, 0), "one that was not polled does not wait");
+        assert_eq!(subject.state(), (1, 0), "a future that was not polled does not wait");
         for _ in 0..2 {
             first.pending();
             assert_eq!(subject.state(), (1, 1));
@@ -360,9 +361,9 @@ pub(super) fn m10_the_state_is_right_at_once<P: Platform>() {
         let mut third = Task::queued(subject.op(op));
         assert_eq!(subject.state(), (1, 3));
         second.cancel();
-        assert_eq!(subject.state(), (1, 2), "one that was dropped does not wait");
+        assert_eq!(subject.state(), (1, 2), "a dropped waiter does not wait");
         drop(guard);
-        assert_eq!(subject.state(), (1, 1), "one that was granted holds, and does not wait");
+        assert_eq!(subject.state(), (1, 1), "a granted waiter is the holder and does not wait");
         let guard = first.ready();
         assert_eq!(subject.state(), (1, 1));
         drop(guard);
@@ -381,7 +382,7 @@ pub(super) fn m10_looking_changes_nothing<P: Platform>() {
             let (mutex, rwlock) = (&subject.mutex, &subject.rwlock);
             let printed =
                 format!("{subject:?} {subject:#?} {:?} {:?} {:?}", mutex.state(), rwlock.state(), mutex.lock());
-            // What an upgradable reader holds may be read.
+            // Beside an upgradable reader `Debug` may read the data.
             assert!(op == Op::Upgradable || printed.contains("<locked>") == is_held, "{printed}");
         }
     }
@@ -420,7 +421,7 @@ pub(super) fn h01_chosen_then_dropped<P: Platform>() {
         drop(c.ready());
         subject.assert_free();
 
-        // With only B.
+        // The lock has one waiter, B.
         let guard = subject.hold(op);
         let b = Task::queued(subject.op(op));
         drop(guard);
@@ -441,7 +442,7 @@ pub(super) fn h03_cancel_from_the_middle_keeps_the_order<P: Platform>() {
     });
 }
 
-/// The scenario's (c), a deadline that has passed, is with the rules of time.
+/// Part (c) of the scenario, a deadline that has passed, is in the rules of time.
 pub(super) fn h04_no_barging<P: Platform>() {
     each_serial::<P>(|subject, op| {
         let guard = subject.hold(op);

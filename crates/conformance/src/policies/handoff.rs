@@ -1,4 +1,4 @@
-//! What holds under each policy, with each policy's own answer (P6).
+//! Rules that hold under each policy, with the answer of each policy (P6).
 
 use super::{queue, serve, turns};
 use crate::rescue::fixture::{Actor, Op, each_policy, each_policy_with};
@@ -12,11 +12,11 @@ pub(super) fn p6_h01_chosen_then_dropped<P: Platform>() {
             let held = subject.hold(Op::Write);
             let mut waiting = queue(subject, &actors, kinds);
             drop(held);
-            // Whoever is chosen leaves unpolled, one by one; the other one has its turn.
+            // The chosen waiter is dropped unpolled, until the other one has its turn.
             let chosen = (0..2).find(|n| actors[*n].is_woken()).expect("somebody is chosen");
             drop(waiting.remove(chosen));
             let left = waiting[0].0;
-            assert!(waiting[0].1.is_woken(), "{kinds}: before the drop returned");
+            assert!(waiting[0].1.is_woken(), "{kinds}: the waiter is woken before the drop returns");
             assert_eq!(serve(&mut waiting), left.to_string());
             subject.assert_over();
         }
@@ -31,7 +31,7 @@ pub(super) fn p6_h01_chosen_then_dropped<P: Platform>() {
     });
 }
 
-/// W5, as each policy has it: who is blocked by a waiter alone is let in before that one's drop returns.
+/// W5 under each policy: waiters that only one waiter blocks are let in before the drop of that waiter returns.
 pub(super) fn p6_h02_the_last_blocker_leaves<P: Platform>() {
     each_policy::<P>(|subject, policy| {
         for readers in [1, 40] {
@@ -41,13 +41,14 @@ pub(super) fn p6_h02_the_last_blocker_leaves<P: Platform>() {
             let blocker = writer.queue(subject.op(Op::Write));
             let blocked: Vec<_> = actors.iter().map(|actor| actor.queue(subject.op(Op::Read))).collect();
             drop(blocker);
-            assert!(actors.iter().all(|actor| actor.woken() == 1), "before the drop returned");
+            assert!(actors.iter().all(|actor| actor.woken() == 1), "all are woken before the drop returns");
             assert_eq!((subject.inside(), subject.waiting()), (readers + 1, 0));
             assert!(!subject.try_op(Op::Write));
             drop((held, blocked));
             subject.assert_over();
         }
-        // Two blockers: the first that leaves lets in who stands before the second, if there is an order.
+        // There are two blockers. The first to leave lets in the waiters that stand before the second, if the policy
+        // has such an order.
         let actors = Actor::many(4);
         let held = subject.hold(Op::Read);
         let mut waiting = queue(subject, &actors, "wrwr");
@@ -59,7 +60,7 @@ pub(super) fn p6_h02_the_last_blocker_leaves<P: Platform>() {
         assert_eq!(serve(&mut waiting), "bd");
         drop(held);
         subject.assert_over();
-        // An upgradable reader that waits for another one keeps plain readers out only where all stand in one queue.
+        // An upgradable reader that waits for another one keeps plain readers out only if all kinds share one queue.
         let actors = Actor::many(1);
         let late = Actor::many(1);
         let held = subject.hold(Op::Upgradable);
@@ -79,7 +80,7 @@ pub(super) fn p6_h02_the_last_blocker_leaves<P: Platform>() {
 
 pub(super) fn p6_h09_reader_batch<P: Platform>() {
     each_policy::<P>(|subject, _| {
-        // In these orders, and backwards.
+        // The orders are these rotations, and their reverses.
         let rotations = (0..5).map(|start| [0, 1, 2, 3, 4].map(|n| (start + n) % 5));
         for order in rotations.flat_map(|order| [order, order.map(|n| 4 - n)]) {
             let actors = Actor::many(5);
@@ -123,7 +124,7 @@ pub(super) fn p6_h10_overlapping_readers_do_not_starve_a_writer<P: Platform>() {
 
 pub(super) fn p6_h11_downgrade<P: Platform>() {
     each_policy::<P>(|subject, policy| {
-        // (a)
+        // Part (a).
         let actors = Actor::many(2);
         let held = subject.rwlock.try_write().expect("free");
         let mut waiting = queue(subject, &actors, "rr");
@@ -137,7 +138,7 @@ pub(super) fn p6_h11_downgrade<P: Platform>() {
         drop(writer.served(&mut writing));
         drop(writing);
         subject.assert_over();
-        // (b)
+        // Part (b).
         let actors = Actor::many(3);
         let held = subject.rwlock.try_write().expect("free");
         let mut waiting = queue(subject, &actors, "rrw");
@@ -151,7 +152,7 @@ pub(super) fn p6_h11_downgrade<P: Platform>() {
     });
 }
 
-/// Whenever a waker is called the lock is held.
+/// The lock is held whenever a waker is called.
 pub(super) fn p6_no_gap_in_a_hand_off<P: Platform>() {
     use Op::{Read, Upgradable, Write};
     each_policy::<P>(|subject, _| {
@@ -181,13 +182,13 @@ pub(super) fn p6_the_limit_of_readers<P: Platform>() {
         let actors = Actor::many(2);
         let mut waiting = queue(subject, &actors, "rr");
         let mut held = held.into_iter();
-        // No writer waits: who leaves makes room for one.
+        // No writer waits: a reader that leaves makes room for another one.
         drop(held.next());
         assert!(actors[0].is_woken() && !actors[1].is_woken());
         assert_eq!((subject.inside(), subject.waiting()), (3, 1));
         let mut first = waiting.remove(0);
         let inside = first.1.served(&mut first.2);
-        // A writer behind the other one: room alone does not let that one in, but where it comes first.
+        // A second writer waits behind the first. Room alone lets no waiting reader in, unless the reader comes first.
         let writer = Actor::new();
         let mut writing = writer.queue(subject.op(Op::Write));
         drop(held.next());
@@ -221,7 +222,7 @@ pub(super) fn p6_the_limit_of_readers<P: Platform>() {
     });
 }
 
-/// Every pair of waiters of a queue leaves, before or after the release: the others have their turns, in their order.
+/// Every pair of waiters of a queue leaves, before or after the release. The others keep their turns and their order.
 pub(super) fn p6_cancelled_anywhere<P: Platform>() {
     each_policy::<P>(|subject, policy| {
         let kinds = "rwrrwur";
@@ -241,7 +242,7 @@ pub(super) fn p6_cancelled_anywhere<P: Platform>() {
                     drop(waiting.remove(second));
                     drop(held);
                     let served = serve(&mut waiting);
-                    assert!(waiting.is_empty(), "somebody is left: {served}");
+                    assert!(waiting.is_empty(), "waiters are left: {served}");
                     let order: Vec<_> = served.chars().filter(|name| *name != ' ').collect();
                     assert_eq!(order.len(), kinds.len() - 2);
                     if policy == TaskFair {

@@ -25,10 +25,10 @@ pub(super) fn p4_all_readers_that_wait_enter_after_a_writer<P: Platform>() {
             let mut writing = writer.queue(subject.op(Op::Write));
             let readers: Vec<_> = actors.iter().map(|actor| actor.queue(subject.op(Op::Read))).collect();
             drop(held);
-            // Before the release returned.
+            // All are woken before the release returns.
             assert!(actors.iter().all(|actor| actor.woken() == 1));
             assert_eq!((subject.inside(), subject.waiting()), (size, 1));
-            // Who comes later waits while the writer waits.
+            // A reader that comes later waits while the writer waits.
             assert!(!subject.try_op(Op::Read) && !subject.try_op(Op::Upgradable));
             let mut coming = subject.op(Op::Read);
             assert!(late.drive(&mut coming).1.is_none());
@@ -50,7 +50,7 @@ pub(super) fn p4_readers_beyond_the_room_wait_for_the_next_turn<P: Platform>() {
         let mut waiting = queue(subject, &actors, "rrrwrrw");
         drop(held);
         assert_eq!((subject.inside(), subject.waiting()), (2, 5));
-        // One leaves: there is room, but a writer waits.
+        // A reader leaves. There is room, but a writer waits.
         let (_, first, mut one) = waiting.remove(0);
         drop(first.served(&mut one));
         assert!(actors[2..].iter().all(|actor| !actor.is_woken()));
@@ -112,8 +112,8 @@ pub(super) fn p4_the_last_reader_lets_the_next_writer_in<P: Platform>() {
     });
 }
 
-/// A storm of writers: there are always some in the queue. A reader that comes at any moment waits for one of them, for
-/// the one that is inside, or the next.
+/// A storm of writers: some are always queued. A reader that comes at any moment waits for one of them, either the one
+/// inside or the next.
 pub(super) fn p5_a_reader_waits_for_one_writer<P: Platform>() {
     both::<P>(1000, |subject| {
         let writers = Actor::many(3);
@@ -128,7 +128,7 @@ pub(super) fn p5_a_reader_waits_for_one_writer<P: Platform>() {
                 reading = Some(reader.queue(subject.op(Op::Read)));
                 waited = 0;
             }
-            // The writer inside leaves, or the reader does.
+            // Either the writer inside leaves, or the reader.
             if inside.take().is_some() {
                 waited += 1;
             }
@@ -138,7 +138,7 @@ pub(super) fn p5_a_reader_waits_for_one_writer<P: Platform>() {
                 most = most.max(waited);
                 reads += 1;
                 reading = None;
-                // Half of the time it comes back while it is the readers' turn.
+                // In half of the turns the reader comes back during the phase of the readers.
                 if turn % 2 == 0 {
                     let mut again = subject.op(Op::Read);
                     assert!(reader.drive(&mut again).1.is_none(), "a writer waits");
@@ -151,7 +151,7 @@ pub(super) fn p5_a_reader_waits_for_one_writer<P: Platform>() {
                     assert!(held.is_empty(), "exclusion");
                     let mut turn = storm[n].take().expect("queued");
                     inside = Some(writers[n].ready(&mut turn));
-                    // And queues again at once.
+                    // The writer queues again at once.
                     storm[n] = Some(writers[n].queue(subject.op(Op::Write)));
                 }
             }
@@ -163,7 +163,7 @@ pub(super) fn p5_a_reader_waits_for_one_writer<P: Platform>() {
     });
 }
 
-/// A storm of readers: they overlap without end. A writer waits for those that were inside when it came.
+/// A storm of readers that overlap without end. A writer waits for the readers that were inside when the writer came.
 pub(super) fn p5_a_writer_waits_for_the_readers_inside<P: Platform>() {
     both::<P>(1000, |subject| {
         let writer = Actor::new();

@@ -1,4 +1,4 @@
-//! Task-fair (P2, P3), and the default (P1).
+//! Task-fair (P2, P3), and the default policy (P1).
 
 use super::{queue, serve, turns};
 use crate::rescue::fixture::{Actor, Form, Op, Subject};
@@ -20,7 +20,7 @@ pub(super) fn p1_is_the_default<P: Platform>() {
     for policy in [WriterPreferring, TaskFair, PhaseFair] {
         assert_eq!(RwLock::<u32, P>::with_policy(0, policy).policy(), policy);
         assert_eq!(RwLock::<u32, P>::with_policy_and_max_readers(0, policy, 7).policy(), policy);
-        // The policy takes nothing from the room.
+        // Under each policy the lock has room for `MAX_READERS`.
         let most = RwLock::<u32, P>::MAX_READERS;
         assert_eq!(RwLock::<u32, P>::with_policy_and_max_readers(0, policy, most).policy(), policy);
     }
@@ -46,7 +46,7 @@ pub(super) fn p2_turns_come_in_order_of_arrival<P: Platform>() {
         assert_eq!(turns(subject, Op::Write, "rrwwrrrw"), "ab c d efg h");
         assert_eq!(turns(subject, Op::Read, "wrrwr"), "a bc d e");
         assert_eq!(turns(subject, Op::Write, "wwrrw"), "a b cd e");
-        // One upgradable reader at a time, and it enters with the readers next to it.
+        // There is one upgradable reader at a time, and it enters with the readers next to it.
         assert_eq!(turns(subject, Op::Write, "ruruw"), "abc d e");
         assert_eq!(turns(subject, Op::Write, "urrw"), "abc d");
         for seed in 0..20 {
@@ -80,13 +80,13 @@ pub(super) fn p2_a_newcomer_enters_only_if_nobody_is_queued<P: Platform>() {
                 match first {
                     "w" => "a ab c",
                     "ww" => "a b ab c",
-                    // The upgradable one, with the reader behind it.
+                    // The upgradable reader enters with the reader behind it.
                     _ => "aa b c",
                 }
             );
             subject.assert_over();
         }
-        // Behind a granted writer that has not claimed, and behind a reader for whom there is no room.
+        // The run stands behind a granted writer that has not claimed, or behind a reader for which there is no room.
         let subject = Subject::<P>::new(TaskFair, 1, Form::Owned);
         let held = subject.hold(Op::Read);
         let actors = Actor::many(1);
@@ -99,7 +99,7 @@ pub(super) fn p2_a_newcomer_enters_only_if_nobody_is_queued<P: Platform>() {
     });
 }
 
-/// Around the bounds of chunks, and far past them.
+/// Sizes around the bounds of chunks, and far past them.
 const RUNS: &[usize] = if cfg!(miri) { &[1, 2, 33, 65] } else { &[1, 2, 31, 32, 33, 64, 65, 200] };
 
 pub(super) fn p3_adjacent_readers_enter_together<P: Platform>() {
@@ -119,14 +119,14 @@ pub(super) fn p3_adjacent_readers_enter_together<P: Platform>() {
                 .into_iter()
                 .map(|(actors, readers)| (actors, readers.iter_mut()))
             {
-                // All before the release returned.
+                // All are inside before the release returns.
                 assert_eq!(subject.inside(), size);
                 assert!(mine.iter().all(|actor| actor.woken() == 1), "{size} readers");
                 let guards: Vec<_> = mine.iter().map(|actor| actor.ready(readers.next().expect("one each"))).collect();
                 assert!(second.woken() == 0 && third.woken() == 0);
                 drop(guards);
                 if second.is_woken() {
-                    assert!(actors[size..].iter().all(|actor| !actor.is_woken()), "behind a writer");
+                    assert!(actors[size..].iter().all(|actor| !actor.is_woken()), "readers behind a writer wait");
                     drop(second.served(&mut two));
                 }
             }
@@ -139,7 +139,7 @@ pub(super) fn p3_adjacent_readers_enter_together<P: Platform>() {
 
 pub(super) fn p3_cancellations_bring_readers_together<P: Platform>() {
     both::<P>(TaskFair, |subject| {
-        // Readers in the middle leave.
+        // Readers leave from the middle of the run.
         for size in [5, 70] {
             for gone in [0, size / 2, size - 1] {
                 let actors = Actor::many(size);
@@ -159,7 +159,7 @@ pub(super) fn p3_cancellations_bring_readers_together<P: Platform>() {
                 subject.assert_over();
             }
         }
-        // The writer between two runs leaves: behind a writer they are one, beside readers they enter.
+        // The writer between two runs leaves. Behind another writer the two runs become one; beside readers they enter.
         for size in [1, 40] {
             let actors = Actor::many(size);
             let [writer, last] = [(); 2].map(|()| Actor::new());
@@ -170,7 +170,7 @@ pub(super) fn p3_cancellations_bring_readers_together<P: Platform>() {
             let late = Actor::new();
             let mut behind = late.queue(subject.op(Op::Read));
             drop(between);
-            assert!(actors.iter().all(|actor| actor.woken() == 1), "before the drop returned");
+            assert!(actors.iter().all(|actor| actor.woken() == 1), "all are woken before the drop returns");
             assert_eq!((late.woken(), last.woken(), writer.woken()), (0, 0, 0));
             assert_eq!(subject.inside(), size + 1);
             drop(held);
@@ -183,7 +183,7 @@ pub(super) fn p3_cancellations_bring_readers_together<P: Platform>() {
     });
 }
 
-/// Between two chunks a waker comes back: the queue is not empty, so it has to wait.
+/// A waker polls a new reader between two chunks. The queue is not empty, so the reader must wait.
 pub(super) fn p3_a_newcomer_between_two_chunks_queues<P: Platform>() {
     let subject = Rc::new(Subject::<P>::new(TaskFair, 1000, Form::Owned));
     let tried = Slot::new();

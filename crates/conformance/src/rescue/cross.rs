@@ -1,4 +1,4 @@
-//! Operations of different kinds (R4, R5), under each policy.
+//! Thefts between operations of different kinds (R4, R5), under each policy.
 
 use super::fixture::{Actor, Case, Hidden, Op, SUSPICIONS, Subject, each_policy};
 use crate::tools::Platform;
@@ -8,7 +8,7 @@ use fifolock_core::rwlock::{RwLockUpgradableReadGuard, RwLockWriteGuard};
 
 const SHARES: [Op; 2] = [Op::Read, Op::Upgradable];
 
-/// Readers, writer, and who waits: readers, upgradable readers, writers.
+/// Readers inside, writer inside; waiting readers, upgradable readers, writers.
 type State = (usize, bool, usize, usize, usize);
 
 fn state<P: Platform>(subject: &Subject<P>) -> State {
@@ -54,7 +54,8 @@ pub(super) fn r4_a_robbed_writer_goes_to_the_tail<P: Platform>() {
             drop(held);
             assert_eq!(task.woken(), 1);
             let guard = task.rescue(&mut share);
-            // R7: the robbed writer has had the writers' turn. Where readers wait apart it is theirs now.
+            // R7: the robbed write ends the writers' phase. Where readers have a queue of their own, the readers' phase
+            // begins now.
             let waits = usize::from(policy == TaskFair);
             assert_eq!(state(subject), (2 - waits, false, waits, 0, 3));
             if policy != TaskFair {
@@ -64,7 +65,7 @@ pub(super) fn r4_a_robbed_writer_goes_to_the_tail<P: Platform>() {
             let guard = writer.served(&mut writing);
             assert_eq!(state(subject), (0, true, waits, 0, 2));
             drop(guard);
-            // The rest by policy: the robbed writer is the last of the writers.
+            // The rest depends on the policy. The robbed writer is the last of the writers.
             if policy == TaskFair {
                 drop(reader.served(&mut reading));
             }
@@ -75,7 +76,8 @@ pub(super) fn r4_a_robbed_writer_goes_to_the_tail<P: Platform>() {
             subject.assert_over();
         }
     });
-    // Readers that wait next to the thief go with it: in one queue they are neighbours, in two it is their turn.
+    // Readers that wait next to the thief enter with it: in one queue as its neighbours, in two queues by the readers'
+    // phase.
     each_policy::<P>(|subject, _| {
         let (task, reader) = (Actor::new(), Actor::new());
         let held = subject.hold(Op::Read);
@@ -94,7 +96,7 @@ pub(super) fn r4_a_robbed_writer_goes_to_the_tail<P: Platform>() {
     });
 }
 
-/// A grant that it would not help to rob says nothing of another one.
+/// A grant whose theft would not help does not count towards the theft of another grant.
 pub(super) fn r1_a_grant_that_is_of_no_use_is_not_noted<P: Platform>() {
     each_policy::<P>(|subject, _| {
         let task = Actor::new();
@@ -103,7 +105,7 @@ pub(super) fn r1_a_grant_that_is_of_no_use_is_not_noted<P: Platform>() {
         let mut first = task.queue(subject.op(Op::Upgradable));
         let mut second = task.queue(subject.op(Op::Upgradable));
         drop(held);
-        // All are polled in this round, the last one first.
+        // The task polls all its futures in this round, the last one first.
         task.pending(&mut second);
         task.woken();
         drop((task.ready(&mut first), task.ready(&mut read)));
@@ -116,22 +118,22 @@ pub(super) fn r1_a_grant_that_is_of_no_use_is_not_noted<P: Platform>() {
 
 pub(super) fn r4_shares_of_the_other_kind_rob_each_other<P: Platform>() {
     each_policy::<P>(|subject, _| {
-        for (robbed, robber) in [(Op::Read, Op::Upgradable), (Op::Upgradable, Op::Read)] {
+        for (robbed, thief) in [(Op::Read, Op::Upgradable), (Op::Upgradable, Op::Read)] {
             let (task, writer) = (Actor::new(), Actor::new());
             let held = subject.hold(Op::Write);
             let mut first = task.queue(subject.op(robbed));
             drop(held);
             assert_eq!(task.woken(), 1);
-            // It keeps the other one out.
+            // This waiter keeps the other one out.
             let mut writing = writer.queue(subject.op(Op::Write));
-            let mut second = subject.op(robber);
+            let mut second = subject.op(thief);
             let guard = task.rescue(&mut second);
             let waits = usize::from(robbed == Op::Upgradable);
             assert_eq!(state(subject), (1, false, 1 - waits, waits, 1));
-            assert_eq!(subject.rwlock.state().upgradable, robber == Op::Upgradable);
+            assert_eq!(subject.rwlock.state().upgradable, thief == Op::Upgradable);
             task.pending(&mut first);
             drop(guard);
-            assert_eq!(task.woken(), 0, "to the tail");
+            assert_eq!(task.woken(), 0, "the victim waits at the tail");
             drop(writer.served(&mut writing));
             drop(task.served(&mut first));
             drop((first, second, writing));
@@ -141,7 +143,7 @@ pub(super) fn r4_shares_of_the_other_kind_rob_each_other<P: Platform>() {
     });
 }
 
-/// The task has a share, granted and parked.
+/// The task parks a granted share.
 fn parked_share<'a, P: Platform>(subject: &'a Subject<P>, op: Op, task: &Actor) -> Hidden<'a> {
     let held = subject.hold(Op::Write);
     let share = task.queue(subject.op(op));
@@ -189,7 +191,7 @@ pub(super) fn r5_a_write_that_robs_waits_for_other_readers<P: Platform>() {
             for _ in 0..3 {
                 task.pending(&mut write);
                 task.pending(&mut share);
-                assert_eq!(task.woken(), 0, "nothing is left to rob");
+                assert_eq!(task.woken(), 0, "nothing is left to steal");
             }
             drop(inside);
             drop(task.served(&mut write));
@@ -214,26 +216,26 @@ pub(super) fn r5_the_policy_chooses_who_is_next<P: Platform>() {
         assert_eq!(state(subject), (0, true, 2, 0, 1));
         drop(writer.served(&mut earlier));
         match policy {
-            // Writers follow each other.
+            // A writer is followed by the next writer.
             WriterPreferring => {
                 drop(task.served(&mut write));
                 drop(reader.served(&mut reading));
                 drop(task.served(&mut share));
             }
-            // In order: the robbed share is at the tail.
+            // The turns are in order of arrival: the robbed share is at the tail.
             TaskFair => {
                 drop(reader.served(&mut reading));
                 drop(task.served(&mut write));
                 drop(task.served(&mut share));
             }
-            // All readers that wait, then the next writer.
+            // All waiting readers enter, then the next writer.
             PhaseFair => {
                 assert_eq!(state(subject), (2, false, 0, 0, 1));
                 drop(reader.served(&mut reading));
                 drop(task.served(&mut share));
                 drop(task.served(&mut write));
             }
-            _ => unreachable!("there are three"),
+            _ => unreachable!("there are three policies"),
         }
         drop((share, earlier, reading, write));
         subject.assert_over();
@@ -299,7 +301,8 @@ fn upgrade_robs<P: Platform>(subject: &Subject<P>, shares: usize) {
     }
 }
 
-/// The upgradable share is another's. The thief would wait as before, so it takes nothing, suspects nothing and wakes nobody.
+/// Another task has the upgradable share. A theft would not help the thief, so the poll takes nothing, suspects nothing
+/// and wakes nobody.
 pub(super) fn r5_an_upgradable_read_that_waits_for_another_takes_nothing<P: Platform>() {
     each_policy::<P>(|subject, _| {
         for parked in 1..4 {
@@ -318,7 +321,7 @@ pub(super) fn r5_an_upgradable_read_that_waits_for_another_takes_nothing<P: Plat
                     assert_eq!(task.woken(), 0);
                     assert_eq!(state(subject), (1 + parked, false, 0, 1, 0));
                 }
-                // The documented limit: an upgrade waits for these shares, and the task has to claim or drop them.
+                // This is the documented limit: an upgrade waits for these shares, so the task must claim or drop them.
                 let mut upgrade = Box::pin(RwLockUpgradableReadGuard::upgrade(upgradable));
                 other.pending(&mut upgrade);
                 task.pending(&mut waits);
@@ -334,7 +337,7 @@ pub(super) fn r5_an_upgradable_read_that_waits_for_another_takes_nothing<P: Plat
     });
 }
 
-/// What it waits for is free again: then it takes a read's share over, as where nobody had the upgradable one (R4).
+/// The other upgradable reader has left. So the thief takes the share of a read over (R4).
 pub(super) fn r5_an_upgradable_read_steals_once_the_other_one_has_left<P: Platform>() {
     each_policy::<P>(|subject, _| {
         let (task, other) = (Actor::new(), Actor::new());
@@ -345,7 +348,8 @@ pub(super) fn r5_an_upgradable_read_steals_once_the_other_one_has_left<P: Platfo
         task.woken();
         let mut waits = subject.op(Op::Upgradable);
         (0..3).for_each(|_| task.pending(&mut waits));
-        // A writer that waits keeps it out by the policy or by the queue, or else it is granted at once.
+        // A waiting writer keeps the upgradable read out, by the policy or by its place in the queue. Without a writer
+        // the read is granted at once.
         drop(upgradable);
         drop(task.served(&mut waits));
         drop(task.ready(&mut parked));

@@ -9,7 +9,7 @@ use core::future::Future;
 use core::task::{Poll, Waker};
 use std::sync::Arc;
 
-/// How many polls in a row suspect the task before the one that steals: the third steals (R1).
+/// The number of polls in a row that only suspect the task. The next one, the third, steals (R1).
 pub(crate) const SUSPICIONS: usize = 2;
 
 /// A task: the waker with which it polls all of its futures.
@@ -34,18 +34,18 @@ impl Actor {
         (0..n).map(|_| Self::new()).collect()
     }
 
-    /// How often it was woken since this was asked last.
+    /// The number of wakes since the last call.
     pub(crate) fn woken(&self) -> usize {
         let wakes = self.count.wakes();
         wakes - self.seen.replace(wakes)
     }
 
-    /// Whether it was woken since then.
+    /// Whether the task was woken since the last call of `woken`.
     pub(crate) fn is_woken(&self) -> bool {
         self.count.wakes() > self.seen.get()
     }
 
-    /// How many clones of its waker others keep.
+    /// The number of clones of the task's waker that the lock keeps.
     pub(crate) fn kept(&self) -> usize {
         self.count.alive() - 1
     }
@@ -67,22 +67,22 @@ impl Actor {
         }
     }
 
-    /// Woken once, and it is its turn.
+    /// Polls a future that is ready, after exactly one wake.
     #[track_caller]
     pub(crate) fn served<F: Future + ?Sized>(&self, future: &mut Boxed<F>) -> F::Output {
         assert_eq!(self.woken(), 1, "one grant, one wake");
         self.ready(future)
     }
 
-    /// Polls a future for the first time, which has to wait, and nothing else happens.
+    /// Polls a future for the first time. The future must wait, and nothing else may happen.
     #[track_caller]
     pub(crate) fn queue<F: Future + ?Sized>(&self, mut future: Boxed<F>) -> Boxed<F> {
         self.pending(&mut future);
-        assert_eq!(self.woken(), 0, "nothing of its own is unclaimed");
+        assert_eq!(self.woken(), 0, "the task has no unclaimed grant");
         future
     }
 
-    /// The polls that suspect the task because of its unclaimed grant.
+    /// Makes the polls that suspect the task because of its unclaimed grant.
     #[track_caller]
     pub(crate) fn suspect<F: Future + ?Sized>(&self, future: &mut Boxed<F>) {
         for _ in 0..SUSPICIONS {
@@ -91,16 +91,17 @@ impl Actor {
         }
     }
 
-    /// Suspects the task as often as it takes, and steals the grant.
+    /// Makes the polls that suspect the task, and the poll that steals the grant.
     #[track_caller]
     pub(crate) fn rescue<F: Future + ?Sized>(&self, future: &mut Boxed<F>) -> F::Output {
         self.suspect(future);
         let output = self.ready(future);
-        assert_eq!(self.woken(), 0, "who is Ready need not be woken");
+        assert_eq!(self.woken(), 0, "a poll that is ready wakes nobody");
         output
     }
 
-    /// Polls as long as that wakes the task itself, and it is not ready; returns how often, and the output.
+    /// Polls until the future is ready or a poll does not wake its own task; returns the number of polls, and the
+    /// output.
     #[track_caller]
     pub(crate) fn drive<F: Future + ?Sized>(&self, future: &mut Boxed<F>) -> (usize, Option<F::Output>) {
         self.woken();
@@ -113,6 +114,6 @@ impl Actor {
                 wakes => assert_eq!(wakes, 1, "a poll wakes its own task once"),
             }
         }
-        panic!("it wakes itself for ever");
+        panic!("the task wakes itself without end");
     }
 }

@@ -1,4 +1,4 @@
-//! Other tasks, and foreign code (R10 with K2 and K3).
+//! Other tasks, and foreign code (R10, with K2 and K3).
 
 use super::fixture::{Actor, Form, Guard, Hidden, Op, POLICIES, SUSPICIONS, Subject, each_policy, each_serial};
 use crate::tools::{Hooks, Platform, Slot, Task, hook, panics};
@@ -9,7 +9,7 @@ use fifolock_core::{Mutex, RwLock};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Polls of each waiter: more than a theft takes.
+/// Polls of each waiter, more than a theft needs.
 const ROUNDS: usize = if cfg!(miri) { SUSPICIONS + 2 } else { 20 };
 
 pub(super) fn r10_other_tasks_are_never_robbed<P: Platform>() {
@@ -39,7 +39,7 @@ pub(super) fn r10_other_tasks_are_never_robbed<P: Platform>() {
         subject.assert_over();
     });
     each_policy::<P>(|subject, _| {
-        // Of whatever kind both are.
+        // Both waiters may be of any kind.
         for granted in [Op::Read, Op::Upgradable, Op::Write] {
             let (one, other) = (Actor::new(), Actor::new());
             let held = subject.hold(Op::Write);
@@ -61,7 +61,7 @@ pub(super) fn r10_other_tasks_are_never_robbed<P: Platform>() {
     });
 }
 
-/// It holds a share, as a guard does: that a task holds a guard and waits for itself is not the rescue's affair.
+/// An upgrade holds a share, as a guard does. The rescue takes no guard away from a task that waits for itself.
 pub(super) fn r10_a_granted_upgrade_is_passed_by_reads_only<P: Platform>() {
     each_policy::<P>(|subject, _| {
         let (task, other) = (Actor::new(), Actor::new());
@@ -86,7 +86,7 @@ pub(super) fn r10_a_granted_upgrade_is_passed_by_reads_only<P: Platform>() {
         assert_eq!((state.waiting_readers, state.waiting_writers), (0, 2));
         task.pending(&mut upgrade);
         drop(guard);
-        assert_eq!((task.woken(), other.woken()), (1, 0), "before the writer that waits");
+        assert_eq!((task.woken(), other.woken()), (1, 0), "the read enters before the writer that waits");
         let written = task.ready(&mut upgrade);
         drop(written);
         drop(other.served(&mut writing));
@@ -96,8 +96,8 @@ pub(super) fn r10_a_granted_upgrade_is_passed_by_reads_only<P: Platform>() {
     });
 }
 
-/// `Watched` platforms fail when a waker's clone, wake or drop runs inside a section: [`hooked_waker`] asserts it. Here is
-/// every way through the rescue.
+/// On a `Watched` platform a test fails if a waker is cloned, woken or dropped inside a section: [`hooked_waker`]
+/// asserts this. The test takes every way through the rescue.
 ///
 /// [`hooked_waker`]: crate::tools::hooked_waker
 pub(super) fn r10_no_foreign_code_inside_a_section<P: Platform>() {
@@ -106,18 +106,18 @@ pub(super) fn r10_no_foreign_code_inside_a_section<P: Platform>() {
         let held = subject.hold(op);
         let first = task.queue(subject.op(op));
         drop(held);
-        let mut robber = subject.op(op);
-        // The waiter comes with another waker, whose clone is made and the old one dropped on the way.
+        let mut thief = subject.op(op);
+        // The waiter is polled with another waker. The lock clones that waker, and drops the old one.
         let stranger = Actor::new();
-        stranger.pending(&mut robber);
-        let polls = (1..100).find(|_| task.poll(&mut robber).is_ready());
+        stranger.pending(&mut thief);
+        let polls = (1..100).find(|_| task.poll(&mut thief).is_ready());
         assert_eq!(polls, Some(SUSPICIONS + 1), "{op:?} {:?}", subject.inside());
         assert_eq!(stranger.kept(), 0);
-        drop((first, robber));
+        drop((first, thief));
         subject.assert_over();
     });
     for policy in POLICIES {
-        for (robbed, robber) in
+        for (robbed, thief) in
             [(Op::Read, Op::Write), (Op::Upgradable, Op::Write), (Op::Write, Op::Read), (Op::Write, Op::Upgradable)]
         {
             let subject = Subject::<P>::new(policy, 10, Form::Owned);
@@ -125,7 +125,7 @@ pub(super) fn r10_no_foreign_code_inside_a_section<P: Platform>() {
             let held = subject.hold(Op::Write);
             let first = task.queue(subject.op(robbed));
             drop(held);
-            let mut second = subject.op(robber);
+            let mut second = subject.op(thief);
             stranger.pending(&mut second);
             let mut polls = 0;
             let guard = loop {
@@ -135,7 +135,7 @@ pub(super) fn r10_no_foreign_code_inside_a_section<P: Platform>() {
                 polls += 1;
                 assert!(polls <= SUSPICIONS + 2);
             };
-            assert_eq!((task.kept(), stranger.kept()), (1, 0), "{robber:?} robs {robbed:?}");
+            assert_eq!((task.kept(), stranger.kept()), (1, 0), "{thief:?} robs {robbed:?}");
             drop((guard, first, second));
             assert_eq!(task.kept(), 0);
             subject.assert_over();
@@ -143,7 +143,7 @@ pub(super) fn r10_no_foreign_code_inside_a_section<P: Platform>() {
     }
 }
 
-/// Whatever a waker does, it comes back to the same lock.
+/// Each hook of the waker uses the lock that calls it.
 pub(super) fn r10_wakers_that_lock_the_same_lock<P: Platform>() {
     let mutex = Rc::new(Mutex::<u32, P>::new(0));
     let back = {
@@ -172,7 +172,7 @@ pub(super) fn r10_wakers_that_lock_the_same_lock<P: Platform>() {
 
     for policy in POLICIES {
         let ops = [Op::Read, Op::Upgradable, Op::Write];
-        for (robbed, robber) in ops.into_iter().flat_map(|one| ops.map(|other| (one, other))) {
+        for (robbed, thief) in ops.into_iter().flat_map(|one| ops.map(|other| (one, other))) {
             let subject = Rc::new(Subject::<P>::new(policy, 1, Form::Borrowed));
             let back = || {
                 let subject = Rc::clone(&subject);
@@ -189,9 +189,9 @@ pub(super) fn r10_wakers_that_lock_the_same_lock<P: Platform>() {
             let mut first = subject.op(robbed);
             task.pending(&mut first);
             drop(held);
-            let mut second = subject.op(robber);
+            let mut second = subject.op(thief);
             let (_, guard) = task.drive(&mut second);
-            assert!(guard.is_some(), "{robber:?} robs {robbed:?} under {policy:?}");
+            assert!(guard.is_some(), "{thief:?} robs {robbed:?} under {policy:?}");
             drop(guard);
             drop(task.ready(&mut first));
             drop((first, second));
@@ -200,7 +200,7 @@ pub(super) fn r10_wakers_that_lock_the_same_lock<P: Platform>() {
     }
 }
 
-/// A waker that panics once it is told to.
+/// Makes a hook that panics once it is armed.
 fn armed() -> (Slot<()>, impl Fn() -> Option<crate::tools::Hook>) {
     let arm = Slot::new();
     let hooked = {
@@ -217,20 +217,20 @@ fn armed() -> (Slot<()>, impl Fn() -> Option<crate::tools::Hook>) {
     (arm, hooked)
 }
 
-/// Whatever panics, somebody owns the lock or it is free; and all who wait have their turn.
+/// After any panic the lock is free or has an owner, and all waiters have their turn.
 #[track_caller]
 fn after_the_panic<P: Platform>(subject: &Subject<P>, task: &Actor, waiting: Vec<Hidden<'_>>) {
     let mut waiting = waiting;
     for _ in 0..2 * waiting.len() + 2 {
         waiting.retain_mut(|waits| task.poll(waits).is_pending());
     }
-    assert!(waiting.is_empty(), "somebody waits for ever: {} inside", subject.inside());
+    assert!(waiting.is_empty(), "waiters are left without a wake: {} inside", subject.inside());
     subject.assert_over();
     assert_eq!(task.kept(), 0);
 }
 
 pub(super) fn r10_a_waker_whose_wake_panics_keeps_the_rest<P: Platform>() {
-    // The wake of the note.
+    // The wake by a poll that suspects panics.
     each_serial::<P>(|subject, op| {
         let (arm, hooked) = armed();
         let task = Actor::with_hooks(Hooks { on_wake: hooked(), ..Hooks::default() });
@@ -243,7 +243,7 @@ pub(super) fn r10_a_waker_whose_wake_panics_keeps_the_rest<P: Platform>() {
         assert_eq!((subject.inside(), subject.waiting()), (1, 1));
         after_the_panic(subject, &task, vec![second, first]);
     });
-    // The wakes of those that a rescue lets in: readers next to the robber, where they stand in one queue.
+    // The wake of a reader that a theft lets in panics. The reader stands next to the thief, in the policy's one queue.
     for form in [Form::Borrowed, Form::Owned] {
         let subject = &Subject::<P>::new(TaskFair, 10, form);
         let (arm, hooked) = armed();
@@ -255,7 +255,7 @@ pub(super) fn r10_a_waker_whose_wake_panics_keeps_the_rest<P: Platform>() {
         let mut beside = [bomb.queue(subject.op(Op::Read)), other.queue(subject.op(Op::Read))];
         drop(held);
         arm.put(());
-        // The robber had its share already, and gave it back with the panic.
+        // The thief had its share already, and gave the share back during the panic.
         task.suspect_only(&mut second);
         assert_eq!(panics(|| task.poll(&mut second).is_ready()), "a waker panics");
         assert_eq!(other.woken(), 1, "all others are woken first");
@@ -265,7 +265,7 @@ pub(super) fn r10_a_waker_whose_wake_panics_keeps_the_rest<P: Platform>() {
         drop((beside, second));
         after_the_panic(subject, &task, vec![first]);
     }
-    // A write gives a share back, by which another writer is granted: its waker panics.
+    // A write gives a share back, which grants another writer. The waker of that writer panics.
     each_policy::<P>(|subject, _| {
         let (arm, hooked) = armed();
         let task = Actor::new();
@@ -283,7 +283,7 @@ pub(super) fn r10_a_waker_whose_wake_panics_keeps_the_rest<P: Platform>() {
         drop(earlier);
         after_the_panic(subject, &task, vec![second, first]);
     });
-    // A write gives a share back, by which it is granted itself: its own waker panics.
+    // A write gives a share back, which grants the write itself. The waker of the write panics.
     each_policy::<P>(|subject, _| {
         let (arm, hooked) = armed();
         let task = Actor::with_hooks(Hooks { on_wake: hooked(), ..Hooks::default() });
@@ -296,7 +296,7 @@ pub(super) fn r10_a_waker_whose_wake_panics_keeps_the_rest<P: Platform>() {
         let ended = std::panic::catch_unwind(core::panic::AssertUnwindSafe(|| task.poll(&mut second).is_ready()));
         let _ = arm.take();
         match ended {
-            // It was not woken, or it was and the lock was passed on.
+            // The poll did not wake its own task. Or it did, and the unwinding passed the lock on.
             Ok(ready) => assert!(ready),
             Err(_) => assert!(!subject.rwlock.state().writer),
         }
@@ -306,7 +306,7 @@ pub(super) fn r10_a_waker_whose_wake_panics_keeps_the_rest<P: Platform>() {
 }
 
 pub(super) fn r10_a_waker_whose_drop_panics_keeps_the_rest<P: Platform>() {
-    // The old waker of a robber that comes with another one.
+    // A thief is polled with another waker, and the drop of its old one panics.
     each_serial::<P>(|subject, op| {
         let (arm, hooked) = armed();
         let task = Actor::new();
@@ -321,7 +321,7 @@ pub(super) fn r10_a_waker_whose_drop_panics_keeps_the_rest<P: Platform>() {
         assert_eq!((subject.inside(), subject.waiting()), (1, 1));
         after_the_panic(subject, &task, vec![second, first]);
     });
-    // The robbed one leaves: the waker that it was given is dropped.
+    // The victim is dropped, and with it the waker that the theft left to it.
     each_serial::<P>(|subject, op| {
         let (arm, hooked) = armed();
         let task = Actor::with_hooks(Hooks { on_drop: hooked(), ..Hooks::default() });
@@ -341,7 +341,8 @@ pub(super) fn r10_a_waker_whose_drop_panics_keeps_the_rest<P: Platform>() {
         drop((second, behind));
         subject.assert_over();
     });
-    // The spare one that turned out not to be needed: the grant is gone by the time it was made.
+    // The clone of the spare waker drops the granted future, so the theft finds no grant and does not need the spare
+    // waker.
     each_policy::<P>(|subject, _| {
         let (arm, hooked) = armed();
         let robbed = Slot::<Task<Hidden<'static>>>::new();
@@ -383,14 +384,14 @@ pub(super) fn r10_a_waker_whose_clone_panics_keeps_the_rest<P: Platform>() {
         let mut second = subject.op(Op::Write);
         task.suspect_only(&mut second);
         arm.put(());
-        // The spare waker, with which the robbed one waits.
+        // The clone is the spare waker, with which the victim waits.
         if std::panic::catch_unwind(core::panic::AssertUnwindSafe(|| task.poll(&mut second).is_ready())).is_err() {
-            assert_eq!((subject.inside(), subject.waiting()), (1, 1), "nothing was robbed");
+            assert_eq!((subject.inside(), subject.waiting()), (1, 1), "nothing was stolen");
         }
         let _ = arm.take();
         after_the_panic(subject, &task, vec![second, first]);
     });
-    // The first poll of a newcomer.
+    // The first poll of a newcomer clones.
     each_serial::<P>(|subject, op| {
         let (arm, hooked) = armed();
         let task = Actor::with_hooks(Hooks { on_clone: hooked(), ..Hooks::default() });
@@ -406,7 +407,7 @@ pub(super) fn r10_a_waker_whose_clone_panics_keeps_the_rest<P: Platform>() {
 }
 
 impl Actor {
-    /// The polls that note an unclaimed grant, where it does not matter who was woken.
+    /// The polls that suspect the task, where it does not matter which task was woken.
     fn suspect_only<F: Future + ?Sized>(&self, future: &mut crate::tools::Boxed<F>) {
         for _ in 0..SUSPICIONS {
             match self.poll(future) {

@@ -1,4 +1,4 @@
-//! The turns of other tasks (R7, P3, W4, W5), and a platform without the rescue (R11).
+//! What the rescue must not do to other tasks (R7, P3, W4, W5), and a platform without the rescue (R11).
 
 use super::fixture::{Actor, Case, Op, POLICIES, SUSPICIONS, each_policy, each_serial};
 use crate::tools::{Boxed, Hooks, Platform, Slot, Task, hook};
@@ -13,7 +13,7 @@ use fifolock_core::{Mutex, RwLock, platform};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// The raw lock of another platform, without the rescue.
+/// The raw lock of another platform, on a platform without the rescue.
 #[derive(Debug)]
 struct Without<P>(PhantomData<P>);
 
@@ -23,14 +23,14 @@ impl<P: platform::Platform> platform::Platform for Without<P> {
     const RESCUE: bool = false;
 }
 
-/// Whether the policy has a queue for readers and one for writers.
+/// Whether the policy has separate queues for readers and writers.
 fn queues_apart(policy: RwLockPolicy) -> bool {
     matches!(policy, WriterPreferring | PhaseFair)
 }
 
 type Upgradable<P> = OwnedRwLockUpgradableReadGuard<u32, P>;
 
-/// Readers that stand next to each other enter together, although the first one upgrades in its wake.
+/// Readers that stand next to each other enter together, although the first one upgrades during its wake.
 pub(super) fn p3_adjacent_readers_enter_although_the_first_upgrades_in_its_wake<P: Platform>() {
     for policy in POLICIES {
         for readers in [31, 32, 60] {
@@ -67,7 +67,7 @@ pub(super) fn p3_adjacent_readers_enter_although_the_first_upgrades_in_its_wake<
     }
 }
 
-/// How a writer leaves that keeps readers waiting.
+/// The way in which a writer that keeps readers waiting leaves.
 #[derive(Clone, Copy, Debug)]
 enum Writer {
     Waits,
@@ -77,28 +77,28 @@ enum Writer {
 /// What the waker of the first reader does between two sections of the batch.
 #[derive(Clone, Copy, Debug)]
 enum Amid {
-    /// Claims a grant that was parked before, with another waker than the one it queued with.
+    /// Claims a parked grant with another waker than the one that queued.
     ClaimsParked,
     DropsParked,
-    /// Polls an upgradable read of the task that parks a grant, until that poll steals.
+    /// Polls an upgradable read of the task that parks a grant, until the read steals the grant.
     Asks,
     PollsTheLast,
     DropsTheLast,
-    /// A writer comes.
+    /// Queues a writer.
     Writes,
 }
 
 const AMID: [Amid; 6] =
     [Amid::ClaimsParked, Amid::DropsParked, Amid::Asks, Amid::PollsTheLast, Amid::DropsTheLast, Amid::Writes];
 
-/// A waker polls amid a batch. Each reader of the batch is woken before the release returns.
+/// A waker polls in the middle of a batch. Each reader of the batch must be woken before the release returns.
 fn woken_all<P: Platform>(policy: RwLockPolicy, by: Writer, amid: Amid) {
     let _case = Case((policy, by, amid));
     #[allow(clippy::arc_with_non_send_sync, reason = "some platforms' locks stay on one thread")]
     let lock = &Arc::new(RwLock::<u32, P>::with_policy(0, policy));
     let read = || Box::pin(Arc::clone(lock).read_owned());
     let task = Rc::new(Actor::new());
-    // A granted read that its task parks beside an upgradable read; another task has the upgradable share.
+    // A task parks a granted read beside an upgradable read; another task has the upgradable share.
     let upgradable = lock.try_upgradable_read().expect("free");
     let mut before = Task::queued(lock.write());
     let parked = task.queue(read());
@@ -109,10 +109,10 @@ fn woken_all<P: Platform>(policy: RwLockPolicy, by: Writer, amid: Amid) {
         task.pending(&mut asks);
     }
     if !queues_apart(policy) {
-        // In the one queue of the policy `asks` would stand before the readers, and keep the readers out.
+        // In the one queue of this policy `asks` would stand before the readers, and keep them out.
         asks = Box::pin(Arc::clone(lock).upgradable_read_owned());
     }
-    // A writer, in one way or the other, and readers behind.
+    // The writer, in one of the ways, and readers behind it.
     let mut waiting = Task::new(lock.write());
     let mut holding = None;
     let (parked, upgradable) = match by {
@@ -122,7 +122,7 @@ fn woken_all<P: Platform>(policy: RwLockPolicy, by: Writer, amid: Amid) {
         }
         Writer::Holds => {
             drop((parked, upgradable));
-            // `asks` may have been granted now.
+            // `asks` may have been granted now, so the test makes a new one.
             asks = Box::pin(Arc::clone(lock).upgradable_read_owned());
             task.woken();
             holding = Some(lock.try_write().expect("free"));
@@ -179,7 +179,7 @@ fn woken_all<P: Platform>(policy: RwLockPolicy, by: Writer, amid: Amid) {
     waiting.cancel();
     assert!(ran.get(), "the first reader is woken");
     let unwoken = others.iter().filter(|other| !other.is_woken()).count();
-    assert_eq!(unwoken, 0, "readers that nobody has woken");
+    assert_eq!(unwoken, 0, "readers that were not woken");
     drop(first.ready(&mut reader));
     for (other, reader) in others.iter().zip(&mut all) {
         drop(other.served(reader));
@@ -218,15 +218,15 @@ static AT_PLACE: RawWakerVTable = RawWakerVTable::new(
     |_| ALIVE.set(ALIVE.get() - 1),
 );
 
-/// A new waker at one place: as an allocator gives an address again.
+/// A new waker at one fixed address, as when an allocator reuses an address.
 fn waker_at_place() -> Waker {
     assert_eq!(ALIVE.replace(1), 0, "the place is free");
     // SAFETY: the functions only count, so the data may be anything. The rules wake on one thread.
     unsafe { Waker::new(ptr::from_ref(&PLACE).cast(), &AT_PLACE) }
 }
 
-/// The documented limit: a granted future's waker is gone with its wake, and another task's waker stands at that address.
-/// The other task may steal. The robbed future has its turn after that, and a third task keeps its place.
+/// The documented limit: the wake has freed the waker of a granted future, and another task has a new waker at the same
+/// address. The other task may steal the grant. The victim is served next, and a third task keeps its place.
 pub(super) fn r10_a_new_waker_at_the_address_of_one_that_is_gone_may_steal<P: Platform>() {
     each_serial::<P>(|subject, op| {
         let (first, third) = (Actor::new(), Actor::new());
@@ -246,7 +246,7 @@ pub(super) fn r10_a_new_waker_at_the_address_of_one_that_is_gone_may_steal<P: Pl
             assert!(crate::tools::poll_once(&mut second, &waker).is_pending());
         }
         let Poll::Ready(guard) = crate::tools::poll_once(&mut second, &waker) else {
-            panic!("R10: the limit is gone, and its docs must change");
+            panic!("R10: the limit does not exist; remove it from the contract");
         };
         drop(waker);
         assert_eq!(count.wakes(), 0);
@@ -259,10 +259,10 @@ pub(super) fn r10_a_new_waker_at_the_address_of_one_that_is_gone_may_steal<P: Pl
     });
 }
 
-/// More polls than a theft takes, however often the victim has been wronged.
+/// More polls than a theft needs, even after the largest number of wrong thefts.
 const WAITS: usize = if cfg!(miri) { 10 } else { 200 };
 
-/// A task parks a grant. The other future of the task waits for that grant, however often the task polls that future.
+/// A task parks a grant. However often the task polls its other future, that future waits for the grant.
 pub(super) fn r11_without_the_rescue_a_parked_grant_is_waited_for<P: Platform>() {
     each_serial::<Without<P>>(|subject, op| {
         let task = Actor::new();
@@ -280,7 +280,7 @@ pub(super) fn r11_without_the_rescue_a_parked_grant_is_waited_for<P: Platform>()
         drop((parked, waits));
         subject.assert_over();
     });
-    // Of other kinds.
+    // Operations of other kinds.
     each_policy::<Without<P>>(|subject, _| {
         for (parks, asks) in [(Op::Write, Op::Read), (Op::Read, Op::Write), (Op::Upgradable, Op::Write)] {
             let task = Actor::new();
@@ -305,7 +305,8 @@ pub(super) fn r11_without_the_rescue_a_parked_grant_is_waited_for<P: Platform>()
     });
 }
 
-/// Two platforms on one lock: futures of the one steal, those of the other don't, whichever platform has the grant.
+/// Two platforms share one lock. Futures of one platform steal and those of the other don't, whichever platform has the
+/// grant.
 pub(super) fn r11_two_platforms_on_one_lock<P: Platform>() {
     let mutex = Mutex::<u32, P>::new(0);
     two_platforms(|| mutex.lock(), || mutex.on::<Without<P>>().lock());
@@ -324,9 +325,9 @@ pub(super) fn r11_two_platforms_on_one_lock<P: Platform>() {
     }
 }
 
-/// The futures of both exclude each other.
+/// The futures of both platforms exclude each other.
 fn two_platforms<A: Future, B: Future>(with: impl Fn() -> A, without: impl Fn() -> B) {
-    // The grant is of the platform without.
+    // The platform without the rescue has the grant.
     let task = Actor::new();
     let holder = Actor::new();
     let held = holder.ready(&mut Box::pin(with()));
@@ -342,10 +343,10 @@ fn two_platforms<A: Future, B: Future>(with: impl Fn() -> A, without: impl Fn() 
     task.pending(&mut parked);
     assert_eq!(task.woken(), 0);
     drop(stolen);
-    // R3: the robbed one stands where the thief stood.
+    // R3: the victim stands where the thief stood.
     drop(task.served(&mut never));
     drop(task.served(&mut parked));
-    // The grant is of the platform with.
+    // The platform with the rescue has the grant.
     let held = holder.ready(&mut Box::pin(without()));
     let mut parked = task.queue(Box::pin(with()));
     let (mut never, mut steals) = (task.queue(Box::pin(without())), task.queue(Box::pin(with())));

@@ -1,4 +1,4 @@
-//! Many unclaimed readers (R8): a poll looks at all, in bounded sections.
+//! Many unclaimed readers (R8): one poll scans them all, in bounded sections.
 
 use super::fixture::{Actor, Hidden, Op, SUSPICIONS, Subject, each_policy};
 use crate::tools::{Hooks, Platform, Task, hook};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// The most readers that one section grants.
 const CHUNK: usize = 32;
 
-/// Granted readers that nobody polls: of the tasks that `of` names, or of one that nobody cares for.
+/// Granted readers that their tasks don't poll: some belong to the tasks in `of`, the others to one further task.
 struct Batch<'a> {
     others: Vec<Actor>,
     readers: Vec<Hidden<'a>>,
@@ -31,7 +31,7 @@ impl<'a> Batch<'a> {
         Self { others, readers }
     }
 
-    /// All but the named ones come and go.
+    /// Claims and releases all readers but the named ones.
     fn pass(&mut self, but: &[usize]) {
         for n in (0..self.readers.len()).filter(|n| !but.contains(n)) {
             drop(self.others[n].served(&mut self.readers[n]));
@@ -61,11 +61,11 @@ fn found<P: Platform>(subject: &Subject<P>, size: usize, own: usize, op: Op) {
         assert!(writer.drive(&mut writing).1.is_none());
         writing
     });
-    let mut robber = subject.op(op);
-    let (polls, guard) = task.drive(&mut robber);
+    let mut thief = subject.op(op);
+    let (polls, guard) = task.drive(&mut thief);
     let bound = SUSPICIONS + 3;
     assert!(polls <= bound, "{size} readers, {own} is its own: {polls} polls");
-    // A write waits on, a share that robs a share has it.
+    // A write still waits. An operation that takes a share over owns it.
     assert_eq!(guard.is_some(), op != Op::Write, "{size} readers, {own} is its own, robbed by {op:?}");
     let expected = if op == Op::Write { size - 1 } else { size };
     assert_eq!(subject.rwlock.state().readers, expected, "{size} readers, {own} is its own, robbed by {op:?}");
@@ -75,10 +75,10 @@ fn found<P: Platform>(subject: &Subject<P>, size: usize, own: usize, op: Op) {
         drop(writer.served(writing));
     }
     if op == Op::Write {
-        drop(task.served(&mut robber));
+        drop(task.served(&mut thief));
     }
     drop(task.served(&mut batch.readers[own]));
-    drop((batch, robber, writing));
+    drop((batch, thief, writing));
     subject.assert_over();
 }
 
@@ -89,7 +89,7 @@ pub(super) fn r8_two_tasks_with_two_parked_shares_each_find_them<P: Platform>() 
         let mut writers = [subject.op(Op::Write), subject.op(Op::Write)];
         let mut served = 0;
         for round in 0.. {
-            assert!(round < 100, "they look for ever: {:?}", subject.rwlock.state());
+            assert!(round < 100, "the scans never end: {:?}", subject.rwlock.state());
             let mut woken = false;
             for (task, writer) in tasks.iter().zip(&mut writers) {
                 if task.woken() > 0 {
@@ -130,7 +130,7 @@ pub(super) fn r8_readers_that_have_claimed_cost_no_look<P: Platform>() {
     });
 }
 
-/// A reader of a batch whose share is reserved is about to be granted: it leaves the grants of its task alone.
+/// A reader whose share is reserved will be granted by the same release, so it leaves the grants of its task alone.
 pub(super) fn r1_a_reader_of_a_later_chunk_robs_nobody<P: Platform>() {
     #[allow(clippy::arc_with_non_send_sync, reason = "some platforms' locks stay on one thread")]
     let lock = &Arc::new(RwLock::<u32, P>::new(0));
@@ -138,7 +138,7 @@ pub(super) fn r1_a_reader_of_a_later_chunk_robs_nobody<P: Platform>() {
     let held = lock.try_write().expect("free");
     let (task, polls) = (Rc::new(Actor::new()), Rc::new(Cell::new(0)));
     let late = Rc::new(RefCell::new(read()));
-    // Called between the sections: polled by the task's other future, it may be.
+    // The waker calls this closure between two sections of the release. The closure polls another future of the task.
     let between = {
         let (task, late, polls) = (Rc::clone(&task), Rc::clone(&late), Rc::clone(&polls));
         move || {
@@ -157,7 +157,7 @@ pub(super) fn r1_a_reader_of_a_later_chunk_robs_nobody<P: Platform>() {
     task.pending(&mut *late.borrow_mut());
     drop(held);
     assert_eq!(polls.get(), SUSPICIONS + 2);
-    // No note has woken it: its two grants have.
+    // The two grants have woken the task. No suspicion has.
     assert_eq!(task.woken(), 2);
     drop((task.ready(&mut first), task.ready(&mut *late.borrow_mut())));
     drop(woken.ready());

@@ -1,4 +1,4 @@
-//! Places in the queue (R3), and what they mean for others (R7).
+//! Places in the queue (R3), and the turns of other tasks (R7).
 
 use super::fixture::{Actor, Form, Op, SUSPICIONS, Subject, each_policy_with, each_serial};
 use crate::tools::Platform;
@@ -8,7 +8,7 @@ use fifolock_core::rwlock::RwLockPolicy;
 /// The longest queue.
 const WAITERS: usize = if cfg!(miri) { 3 } else { 5 };
 
-/// In every queue, at every place of the thief, with or without a waiter that leaves later.
+/// The thief stands at each place of each queue, with or without a waiter that leaves later.
 pub(super) fn r3_places_are_swapped_wherever_the_robber_stands<P: Platform>() {
     each_serial::<P>(|subject, op| {
         for waiters in 1..=WAITERS {
@@ -21,7 +21,7 @@ pub(super) fn r3_places_are_swapped_wherever_the_robber_stands<P: Platform>() {
     });
 }
 
-/// `gone`: which place's waiter leaves after the rescue.
+/// `gone` is the place of the waiter that leaves after the theft.
 fn swap<P: Platform>(subject: &Subject<P>, op: Op, waiters: usize, place: usize, gone: Option<usize>) {
     let task = Actor::new();
     let others = Actor::many(waiters);
@@ -31,8 +31,8 @@ fn swap<P: Platform>(subject: &Subject<P>, op: Op, waiters: usize, place: usize,
     let mut queue: Vec<_> = (0..waiters).map(|n| Some(of(n).queue(subject.op(op)))).collect();
     drop(held);
     assert_eq!(task.woken(), 1);
-    let mut robber = queue[place].replace(first).expect("queued");
-    let guard = task.rescue(&mut robber);
+    let mut thief = queue[place].replace(first).expect("queued");
+    let guard = task.rescue(&mut thief);
     assert_eq!((subject.inside(), subject.waiting()), (1, waiters));
     if let Some(gone) = gone {
         queue[gone] = None;
@@ -50,12 +50,12 @@ fn swap<P: Platform>(subject: &Subject<P>, op: Op, waiters: usize, place: usize,
         let guard = of(n).served(&mut turn);
         drop(guard);
     }
-    drop((robber, queue));
+    drop((thief, queue));
     subject.assert_over();
     assert!(task.kept() == 0 && others.iter().all(|other| other.kept() == 0));
 }
 
-/// Of a batch of three, one is parked; the robber stands at any place among those for whom there is no room.
+/// One member of a batch of three is parked. The thief stands at each place among the readers that have no room.
 pub(super) fn r3_readers_of_a_batch_swap_with_one_that_waits_for_room<P: Platform>() {
     each_policy_with::<P>(3, |subject, _| {
         for parked in 0..3 {
@@ -96,8 +96,8 @@ pub(super) fn r3_readers_of_a_batch_swap_with_one_that_waits_for_room<P: Platfor
     });
 }
 
-/// A task parks every grant and locks again, in a loop. Others queue now and then: each has its turn after those that
-/// queued before it.
+/// A task parks every grant and locks again, in a loop. Another task queues now and then, and has its turn after the
+/// waiters that queued before it.
 pub(super) fn r7_a_bystander_has_its_turn<P: Platform>() {
     each_serial::<P>(|subject, op| {
         for parked_before in 1..4 {
@@ -107,50 +107,50 @@ pub(super) fn r7_a_bystander_has_its_turn<P: Platform>() {
             let mut bystander = other.queue(subject.op(op));
             drop(held);
             let mut turns = 0;
-            // Each turn: park one, lock by another one, let go.
+            // In each turn the task parks one grant, locks in another future, and releases.
             for _ in 0..parked_before {
                 let mut again = subject.op(op);
                 let mut polls = 0;
                 let guard = loop {
                     polls += 1;
-                    assert!(polls <= SUSPICIONS + 1, "each turn is rescued by the poll that may");
+                    assert!(polls <= SUSPICIONS + 1, "the first poll that may steal does so");
                     if let Poll::Ready(guard) = task.poll(&mut again) {
                         break guard;
                     }
                 };
-                assert_eq!(other.woken(), 0, "those who queued before it come first");
+                assert_eq!(other.woken(), 0, "waiters that queued earlier come first");
                 drop(guard);
                 turns += 1;
                 parked.push(again);
             }
-            assert_eq!(other.woken(), 1, "after {turns} turns of those that queued before it");
+            assert_eq!(other.woken(), 1, "{turns} turns of waiters that queued earlier");
             drop(other.ready(&mut bystander));
             drop((parked, bystander));
             subject.assert_over();
         }
     });
-    // And for ever: with two tasks that do nothing else, each has every second turn.
+    // The turns alternate without end: each of two tasks that do nothing else has every second turn.
     let subject = Subject::<P>::new(RwLockPolicy::WriterPreferring, 9, Form::Borrowed);
     let tasks = Actor::many(2);
     let held = subject.hold(Op::Lock);
-    let mut robbers: Vec<_> = (0..2).map(|n| tasks[n].queue(subject.op(Op::Lock))).collect();
+    let mut thieves: Vec<_> = (0..2).map(|n| tasks[n].queue(subject.op(Op::Lock))).collect();
     let parked: Vec<_> = (0..2).map(|n| tasks[n].queue(subject.op(Op::Lock))).collect();
     drop(held);
     let mut turns = Vec::new();
     for _ in 0..100 {
         for n in 0..2 {
-            if let Poll::Ready(guard) = tasks[n].poll(&mut robbers[n]) {
+            if let Poll::Ready(guard) = tasks[n].poll(&mut thieves[n]) {
                 turns.push(n);
-                // The next one queues before this one ends.
+                // The task queues its next future before this one ends.
                 let mut next = subject.op(Op::Lock);
                 tasks[n].pending(&mut next);
-                robbers[n] = next;
+                thieves[n] = next;
                 drop(guard);
             }
         }
     }
     assert!(turns.len() > 20);
     assert!(turns.windows(2).skip(2).all(|pair| pair[0] != pair[1]), "one task passes the other: {turns:?}");
-    drop((robbers, parked));
+    drop((thieves, parked));
     subject.assert_over();
 }

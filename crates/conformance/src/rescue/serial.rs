@@ -1,11 +1,12 @@
-//! One at a time: the mutex, and each operation of a read-write lock against its own kind (R1, R2).
+//! Operations of which one at a time is inside: the mutex, and each operation of a read-write lock against its own kind
+//! (R1, R2).
 
 use super::fixture::{Actor, Guard, Hidden, Op, SUSPICIONS, Subject, each_serial};
 use crate::tools::Platform;
 use crate::tools::{forget, poll_once};
 use core::task::Waker;
 
-/// The task has two futures: the first is granted and parked, the second has not been polled.
+/// The task has two futures. The first is granted and parked; the second has not been polled.
 fn parked<'a, P: Platform>(subject: &'a Subject<P>, op: Op, task: &Actor) -> Hidden<'a> {
     let held = subject.hold(op);
     let first = task.queue(subject.op(op));
@@ -28,7 +29,7 @@ pub(super) fn r1_the_first_poll_notes_and_wakes_and_the_next_rescues<P: Platform
         assert!(!subject.try_op(op), "it is held");
         drop(guard);
         drop(other.served(&mut bystander));
-        assert_eq!(task.woken(), 1, "the robbed one is granted");
+        assert_eq!(task.woken(), 1, "the victim is granted");
         drop(first);
         drop((second, bystander));
         subject.assert_over();
@@ -45,11 +46,11 @@ pub(super) fn r1_a_new_grant_is_noted_anew<P: Platform>() {
         drop(held);
         assert_eq!(task.woken(), 1);
         task.suspect(&mut second);
-        // Another future of the task is granted, and it may well be polled.
+        // Another future of the task is granted now, which the task may still poll.
         drop(first);
         assert_eq!(task.woken(), 1);
         drop(task.rescue(&mut second));
-        // In its place now.
+        // `next` stands in the place of `second`.
         drop(task.served(&mut next));
         drop((second, next));
         subject.assert_over();
@@ -60,14 +61,14 @@ pub(super) fn r1_a_grant_to_the_same_future_is_noted_anew<P: Platform>() {
     each_serial::<P>(|subject, op| {
         let task = Actor::new();
         let first = parked(subject, op, &task);
-        // In front of the one that will have seen two grants.
+        // `second` queues before `third`, which will see two grants.
         let mut second = subject.op(op);
         task.pending(&mut second);
         let mut third = subject.op(op);
         task.woken();
         task.suspect(&mut third);
         let guard = loop {
-            // It has noted the grant at least once.
+            // `second` has suspected the task at least once.
             if let core::task::Poll::Ready(guard) = task.poll(&mut second) {
                 break guard;
             }
@@ -76,7 +77,7 @@ pub(super) fn r1_a_grant_to_the_same_future_is_noted_anew<P: Platform>() {
         task.pending(&mut third);
         assert_eq!(task.woken(), 0, "claimed");
         drop(guard);
-        assert_eq!(task.woken(), 1, "the first one again, in the second one's place");
+        assert_eq!(task.woken(), 1, "the first future is granted again, in the place of the second");
         drop(task.rescue(&mut third));
         assert_eq!(task.woken(), 1, "and again");
         drop(first);
@@ -107,7 +108,7 @@ pub(super) fn r1_without_another_poll_nothing_is_robbed<P: Platform>() {
     each_serial::<P>(|subject, op| {
         let task = Actor::new();
         let mut first = parked(subject, op, &task);
-        // Any number of waiters that note it: each of them only once.
+        // Any number of waiters may suspect the task, each of them fewer times than a theft needs.
         let mut others: Vec<_> = (0..5).map(|_| subject.op(op)).collect();
         for other in &mut others {
             task.suspect(other);
@@ -179,7 +180,7 @@ pub(super) fn r2_the_robbed_future_is_dropped_while_it_waits<P: Platform>() {
             if let Some(bystander) = &mut bystander {
                 drop(other.served(bystander));
             }
-            assert_eq!(task.woken(), 0, "who has left is not woken");
+            assert_eq!(task.woken(), 0, "a future that was dropped is not woken");
             drop((second, bystander));
             subject.assert_over();
         }
@@ -194,7 +195,7 @@ pub(super) fn r2_the_robbed_future_is_dropped_before<P: Platform>() {
         let mut second = subject.op(op);
         task.suspect(&mut second);
         drop(first);
-        // Its grant goes to the next, not to who was about to rob it.
+        // The grant of the dropped future goes to the next waiter, although `second` suspected its task.
         for _ in 0..3 {
             task.pending(&mut second);
         }
@@ -229,14 +230,13 @@ pub(super) fn r2_the_robbed_future_is_forgotten<P: Platform>() {
         let guard = task.ready(&mut second);
         assert_eq!((subject.inside(), subject.waiting()), (1, 1));
         drop(guard);
-        // It is granted and never claimed: to its own task that makes no difference.
+        // The forgotten victim is granted and never claims. Its own task still gets the lock each time.
         assert_eq!(task.woken(), 1);
         for _ in 0..3 {
             drop(task.rescue(&mut subject.op(op)));
             assert_eq!(task.woken(), 1);
             assert_eq!((subject.inside(), subject.waiting()), (1, 0));
         }
-        // The lock may be dropped with it.
     });
 }
 
@@ -259,8 +259,8 @@ pub(super) fn r2_robbed_again_and_again<P: Platform>() {
         let task = Actor::new();
         let mut first = parked(subject, op, &task);
         for _ in 0..10 {
-            let mut robber = subject.op(op);
-            let guard = task.rescue(&mut robber);
+            let mut thief = subject.op(op);
+            let guard = task.rescue(&mut thief);
             assert_eq!((subject.inside(), subject.waiting()), (1, 1));
             drop(guard);
             assert_eq!(task.woken(), 1);
@@ -281,7 +281,7 @@ pub(super) fn r2_a_robbed_future_robs_back<P: Platform>() {
         task.pending(&mut third);
         task.woken();
         drop(task.rescue(&mut second));
-        assert_eq!(task.woken(), 1, "the third one, which was queued before the second");
+        assert_eq!(task.woken(), 1, "the third future, which queued before the second");
         let guard = task.rescue(&mut first);
         drop(guard);
         drop(task.served(&mut third));
@@ -295,18 +295,18 @@ pub(super) fn r2_wakers_are_given_back<P: Platform>() {
     each_serial::<P>(|subject, op| {
         let task = Actor::new();
         let first = parked(subject, op, &task);
-        assert_eq!(task.kept(), 0, "taken by the grant");
+        assert_eq!(task.kept(), 0, "the grant has taken the waker");
         let mut second = subject.op(op);
         task.suspect(&mut second);
         assert_eq!(task.kept(), 1);
         let guard: Guard<'_> = task.ready(&mut second);
-        assert_eq!(task.kept(), 1, "the robbed one has it");
+        assert_eq!(task.kept(), 1, "the victim has the waker");
         drop(guard);
         assert_eq!((task.woken(), task.kept()), (1, 0));
         drop(first);
         assert_eq!(task.kept(), 0);
 
-        // Robbed, and then polled with another waker; the old one is given back.
+        // The victim is polled with another waker, and the lock drops the old one.
         let mut first = parked(subject, op, &task);
         let mut second = subject.op(op);
         let guard = task.rescue(&mut second);
@@ -317,7 +317,7 @@ pub(super) fn r2_wakers_are_given_back<P: Platform>() {
         assert_eq!((task.woken(), newest.woken(), newest.kept()), (0, 1, 0));
         drop(newest.ready(&mut first));
 
-        // Robbed, and then dropped.
+        // The victim is dropped.
         let first = parked(subject, op, &task);
         let mut second = subject.op(op);
         let guard = task.rescue(&mut second);
@@ -327,7 +327,7 @@ pub(super) fn r2_wakers_are_given_back<P: Platform>() {
         drop(guard);
         drop(second);
 
-        // With a waker that nobody counts: the same by address.
+        // The waker is one that the test does not count. Wakers are compared by address.
         let held = subject.hold(op);
         let mut first = subject.op(op);
         assert!(poll_once(&mut first, Waker::noop()).is_pending());

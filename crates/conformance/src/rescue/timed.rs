@@ -24,7 +24,7 @@ const LIMIT: Duration = ms(10);
 
 type Timed<'a> = Hidden<'a, Outcome<'a>>;
 
-/// For every operation, limit, form and policy, each with a clock of its own.
+/// Runs the rule for every operation, limit, form and policy, each with a clock of its own.
 fn each<P: ManualTimer>(rule: impl Fn(&Fixture<P>)) {
     for op in Op::ALL {
         for (form, limit) in Fixture::<P>::WAYS {
@@ -42,7 +42,7 @@ fn each<P: ManualTimer>(rule: impl Fn(&Fixture<P>)) {
     }
 }
 
-/// The first future, timed, was granted and then robbed by the second, which holds.
+/// The first future, a timed one, was granted and then robbed by the second, which holds the lock.
 fn robbed<'a, P: ManualTimer>(f: &'a Fixture<P>, task: &Actor) -> (Timed<'a>, Hidden<'a>, Guard<'a>) {
     let held = f.subject().hold(f.op);
     let first = task.queue(f.timed(LIMIT));
@@ -52,7 +52,7 @@ fn robbed<'a, P: ManualTimer>(f: &'a Fixture<P>, task: &Actor) -> (Timed<'a>, Hi
     let mut second = f.subject().op(f.op);
     let guard = task.rescue(&mut second);
     assert_eq!(f.waiting(), 1);
-    // It keeps its sleep until its claim.
+    // The victim keeps its sleep until its claim.
     assert_armed::<P>(1);
     (first, second, guard)
 }
@@ -73,7 +73,7 @@ fn r9_robbed_and_then_out_of_time<P: ManualTimer>() {
         elapsed(&task, &mut first);
         assert_eq!((f.waiting(), P::armed()), (0, Some(0)));
         drop(guard);
-        assert_eq!(task.woken(), 0, "who has left is not woken");
+        assert_eq!(task.woken(), 0, "a future that has ended is not woken");
         drop((first, second));
     });
 }
@@ -85,7 +85,7 @@ fn r9_robbed_after_its_deadline<P: ManualTimer>() {
         let mut first = task.queue(f.timed(LIMIT));
         drop(held);
         task.woken();
-        // It was granted in time, and would have had its guard.
+        // The first future was granted in time, and would have had its guard.
         P::advance(2 * LIMIT);
         assert_eq!(task.woken(), 1);
         let mut second = f.subject().op(f.op);
@@ -119,7 +119,7 @@ fn r9_robbed_and_granted_again_before_the_deadline_is_seen<P: ManualTimer>() {
         let (mut first, second, guard) = robbed(f, &task);
         P::advance(2 * LIMIT);
         drop(guard);
-        // T4: granted, however late it is polled.
+        // T4: a granted future returns its guard, however late it is polled.
         drop(task.ready(&mut first).expect("granted"));
         drop((first, second));
     });
@@ -149,7 +149,7 @@ fn r9_a_timed_robber_has_its_guard<P: ManualTimer>() {
             task.pending(&mut second);
             assert_eq!(task.woken(), 1);
         }
-        // Its deadline is not asked for: the rescue comes first.
+        // The theft comes before the look at the deadline.
         P::advance(2 * LIMIT);
         task.woken();
         let guard = task.ready(&mut second).expect("rescued");
@@ -166,7 +166,7 @@ fn r9_a_timed_robber_may_run_out_of_time_before_it_robs<P: ManualTimer>() {
         let held = f.subject().hold(f.op);
         let mut first = other.queue(f.subject().op(f.op));
         drop(held);
-        // Another task's is never robbed: so F24's promise to a timed waiter is the error.
+        // A grant of another task is never stolen, so the timed waiter ends in the error, as F24 promises.
         let mut second = task.queue(f.timed(LIMIT));
         P::advance(LIMIT);
         assert_eq!(task.woken(), 1);

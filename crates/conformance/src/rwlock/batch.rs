@@ -1,4 +1,4 @@
-//! Who follows a writer (W4): the next writer, or all readers together.
+//! The owner after a writer (W4): the next writer, or all readers together.
 
 use super::{Form, all_woken, assert_free, assert_shut, counts, new_lock};
 use crate::tools::{Platform, Task};
@@ -19,7 +19,7 @@ pub(super) fn w4_next_writer_goes_before_a_reader_that_has_waited_longer<P: Plat
     drop(writing);
     assert_eq!(counts(&lock), (2, false, 0, 0));
     assert_eq!((r1.wakes(), w.wakes(), r2.wakes()), (1, 1, 1));
-    // Both are inside, the later one first.
+    // Both are inside; the later one claims first.
     let second = r2.ready();
     let first = r1.ready();
     assert_eq!(counts(&lock), (2, false, 0, 0));
@@ -40,7 +40,7 @@ pub(super) fn w4_writers_hand_over_from_one_to_the_next<P: Platform, F: Form>() 
             assert_eq!(writer.wakes(), usize::from(m <= n));
         }
         writing = writers[n].ready();
-        assert_eq!(writing.left as usize, n, "it sees what the last one wrote");
+        assert_eq!(writing.left as usize, n, "a writer sees the write of the last one");
         writing.left += 1;
         assert_eq!(reader.wakes(), 0);
     }
@@ -57,7 +57,7 @@ pub(super) fn w4_all_waiting_readers_enter_in_one_batch<P: Platform, F: Form>() 
     let mut readers: Vec<_> = (0..5).map(|_| Task::queued(F::read(&lock))).collect();
     assert_eq!(counts(&lock), (0, true, 5, 0));
     drop(inside);
-    // All at once: no reader wakes another.
+    // The release wakes all of them: no reader wakes another.
     assert_eq!(counts(&lock), (5, false, 0, 0));
     assert!(all_woken(&readers, 1));
     let guards: Vec<_> = readers.iter_mut().map(Task::ready).collect();
@@ -69,7 +69,7 @@ pub(super) fn w4_all_waiting_readers_enter_in_one_batch<P: Platform, F: Form>() 
     assert_free(&lock);
 }
 
-/// Around the bounds of chunks, and far past them.
+/// Sizes around the bounds of chunks, and far past them.
 pub(super) const BATCHES: &[usize] = if cfg!(miri) { &[1, 32, 33, 65] } else { &[1, 31, 32, 33, 64, 65, 200] };
 
 pub(super) fn w4_batch_of_several_chunks_enters_by_one_release<P: Platform, F: Form>() {
@@ -99,7 +99,7 @@ pub(super) fn w4_no_writer_enters_before_the_whole_batch_has_left<P: Platform, F
     let inside = F::try_write(&lock).expect("free");
     let mut readers: Vec<_> = (0..3).map(|_| Task::queued(F::read(&lock))).collect();
     drop(inside);
-    // One comes and goes before the others have been polled.
+    // One member claims and releases before the others have been polled.
     drop(readers[1].ready());
     assert!(F::try_write(&lock).is_err());
     let mut writer = Task::queued(F::write(&lock));

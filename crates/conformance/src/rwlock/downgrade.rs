@@ -82,7 +82,7 @@ pub(super) fn w6_downgrade_admits_as_many_as_there_is_room_for<P: Platform, F: F
 
 pub(super) fn w6_downgrade_without_waiters_lets_readers_in_and_no_writer<P: Platform, F: Form>() {
     let lock = new_lock::<P>();
-    // Once by the shortcut, where the flavour has one, and once past a granted writer.
+    // The writer enters once by the fast path, where the flavour has one, and once as a granted waiter.
     for granted in [false, true] {
         let mut writing = F::try_write(&lock).expect("free");
         if granted {

@@ -1,4 +1,4 @@
-//! Who enters at once, who queues (W1, W2), and who follows the last reader (W3, W9).
+//! Which newcomers enter at once and which queue (W1, W2), and which waiter follows the last reader (W3, W9).
 
 use super::{FREE, Form, assert_free, assert_shut, counts, new_lock};
 use crate::tools::{Hooks, Platform, Task, hook, ready};
@@ -15,7 +15,7 @@ pub(super) fn w1_readers_enter_together_if_no_writer_holds_or_waits<P: Platform,
     let third = ready(&mut Box::pin(F::read(&lock)));
     assert_eq!(counts(&lock), (3, false, 0, 0));
     assert!(F::try_write(&lock).is_err());
-    // In another order than they came.
+    // The readers leave in another order than they came.
     drop(second);
     assert_eq!(counts(&lock), (2, false, 0, 0));
     drop(first);
@@ -47,7 +47,7 @@ pub(super) fn w1_reader_queues_behind_a_writer_that_waits<P: Platform, F: Form>(
     let mut reader = Task::queued(F::read(&lock));
     assert_eq!(counts(&lock), (1, false, 1, 1));
     drop(inside);
-    // The writer has been granted the lock, and not been polled.
+    // The writer was granted, and has not been polled.
     assert!(F::try_read(&lock).is_err(), "a writer was granted");
     let mut late = Task::queued(F::read(&lock));
     assert_eq!(counts(&lock), (0, true, 2, 0));
@@ -119,7 +119,7 @@ pub(super) fn w2_writer_queues_behind_a_granted_batch<P: Platform, F: Form>() {
     let mut readers: Vec<_> = (0..2).map(|_| Task::queued(F::read(&lock))).collect();
     drop(inside);
     assert_eq!(counts(&lock), (2, false, 0, 0));
-    // Nobody has polled the readers since.
+    // The readers have not been polled since.
     assert!(F::try_write(&lock).is_err());
     let mut writer = Task::queued(F::write(&lock));
     for (n, reader) in readers.iter_mut().enumerate() {
@@ -139,7 +139,7 @@ pub(super) fn w2_owner_of_the_lock_needs_no_guard<P: Platform>() {
         *lock.get_mut() += n;
         assert_eq!(counts(&lock), FREE);
         assert_eq!(lock.try_read().as_deref().ok(), Some(&n));
-        // A forgotten guard keeps others out, and not the owner.
+        // A forgotten guard keeps all others out. Its owner still has access.
         mem::forget(lock.try_write().expect("free"));
         assert!(lock.try_read().is_err());
         *lock.get_mut() += 1;
@@ -158,7 +158,7 @@ pub(super) fn w3_last_reader_hands_over_to_the_head_writer<P: Platform, F: Form>
     assert_eq!(head.wakes(), 0, "a reader is inside");
     head.pending();
     drop(first);
-    // It is the owner before it is polled.
+    // The waiter is the owner before it is polled.
     assert_eq!(counts(&lock), (0, true, 1, 1));
     assert_eq!((head.wakes(), next.wakes(), reader.wakes()), (1, 0, 0));
     assert_shut(&lock);

@@ -1,4 +1,4 @@
-//! Conversions of guards (F18): the share stays one, and comes back once.
+//! Conversions of guards (F18): a guard keeps one share, and releases it once.
 
 use super::{Data, Form, assert_free, assert_shut, counts, new_lock};
 use crate::tools::{Platform, Task, panics};
@@ -111,7 +111,7 @@ pub(super) fn f18_write_try_map_refused_gives_the_guard_back<P: Platform, F: For
 
 pub(super) fn f18_write_map_that_panics_releases_once<P: Platform, F: Form>() {
     let lock = new_lock::<P>();
-    // Two writers wait: a second release would let in both.
+    // Two writers wait, so a second release would let in both.
     let conversions: [Conversion<'_, P, F>; 4] = [
         |guard| drop(F::map_mut(guard, |_| panic!("f"))),
         |guard| drop(F::try_map_mut(guard, |_| panic!("f")).ok()),
@@ -177,7 +177,7 @@ pub(super) fn f18_try_downgrade_map_admits_waiting_readers<P: Platform, F: Form>
     let mut guard = F::try_write(&lock).expect("free");
     guard.right = 2;
     let mut reader = Task::queued(F::read(&lock));
-    // The closure still runs for the only owner.
+    // The closure runs while its guard is the only owner.
     let part = F::try_downgrade_map(guard, |data| {
         assert_eq!((counts(&lock), reader.wakes()), ((0, true, 1, 0), 0));
         Some(&data.right)

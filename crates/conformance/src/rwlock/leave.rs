@@ -33,7 +33,7 @@ pub(super) fn w5_last_waiting_writer_that_gives_up_admits_the_readers<P: Platfor
     assert_eq!(counts(&lock), (1, false, 3, 1));
     given_up.set(true);
     assert_eq!(writer.ready().err(), Some("given up"));
-    // Before its poll returned; the future still exists.
+    // The readers enter before the poll of the writer returns. The future of the writer still exists.
     assert_eq!(counts(&lock), (4, false, 0, 0));
     assert!(all_woken(&readers, 1));
     for reader in &mut readers {
@@ -81,7 +81,7 @@ pub(super) fn w5_admits_as_many_as_there_is_room_for<P: Platform, F: Form>() {
 }
 
 pub(super) fn w5_nobody_enters_while_another_writer_waits<P: Platform, F: Form>() {
-    // Whichever of the two leaves first.
+    // Either of the two leaves first.
     for first in [0, 1] {
         let lock = new_lock::<P>();
         let inside = F::try_read(&lock).expect("free");
@@ -97,7 +97,7 @@ pub(super) fn w5_nobody_enters_while_another_writer_waits<P: Platform, F: Form>(
             reader.pending();
         }
         assert_eq!(writers[0].wakes(), 0);
-        // The last one, granted or not.
+        // The last waiter leaves, granted or not.
         drop(inside);
         assert_eq!(writers[0].wakes(), 1);
         drop(writers);

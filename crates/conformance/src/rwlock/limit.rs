@@ -1,11 +1,11 @@
-//! No more readers than the lock was made for (W7, H12).
+//! The limit of readers, which the lock was made with (W7, H12).
 
 use super::{Data, Form, all_woken, assert_free, assert_shut, counts, new_limited};
 use crate::tools::{Platform, Task, panics};
 use core::mem;
 use fifolock_core::RwLock;
 
-/// So many read guards.
+/// `readers` read guards.
 fn inside<P: Platform, F: Form>(lock: &std::sync::Arc<RwLock<Data, P>>, readers: usize) -> Vec<F::Read<'_, Data, P>> {
     (0..readers).map(|_| F::try_read(lock).expect("there is room")).collect()
 }
@@ -52,7 +52,7 @@ pub(super) fn w7_reader_beyond_the_limit_enters_when_one_leaves<P: Platform, F: 
     let mut readers: Vec<_> = (0..3).map(|_| Task::queued(F::read(&lock))).collect();
     for n in 0..3 {
         drop(guards.remove(0));
-        // The share changes hands; the lock never has room for another in between.
+        // The share passes to a waiter. The lock has no room for another reader in between.
         assert_eq!(counts(&lock), (2, false, 2 - n, 0));
         assert_shut(&lock);
         for (m, reader) in readers.iter().enumerate() {
@@ -76,7 +76,7 @@ pub(super) fn w7_reader_beyond_the_limit_stays_out_while_a_writer_waits<P: Platf
     assert_eq!((reader.wakes(), writer.wakes()), (0, 0));
     assert_shut(&lock);
     reader.pending();
-    // There is room, and now no writer (W5).
+    // There is room, and no writer waits any more (W5).
     writer.cancel();
     assert_eq!(counts(&lock), (2, false, 0, 0));
     assert_eq!(reader.wakes(), 1);
@@ -93,7 +93,7 @@ pub(super) fn w7_batch_admits_what_there_is_room_for<P: Platform, F: Form>() {
         drop(writing);
         assert_eq!(counts(&lock), (max, false, waiting - max, 0));
         assert!(all_woken(&readers[..max], 1) && all_woken(&readers[max..], 0));
-        // The rest enters one by one.
+        // The other readers enter one by one.
         for n in 0..waiting {
             let guard = readers[n].ready();
             assert_eq!(lock.state().readers, max.min(waiting - n));
@@ -128,7 +128,7 @@ pub(super) fn w7_unclaimed_share_that_is_dropped_goes_to_the_next<P: Platform, F
     readers[1].cancel();
     assert_eq!(counts(&lock), (2, false, 1, 0));
     assert_eq!((readers[2].wakes(), readers[3].wakes()), (1, 0));
-    // With a writer waiting it goes to nobody, but to the writer after the last.
+    // While a writer waits, no reader gets the share; the last reader that leaves grants the writer.
     let mut writer = Task::queued(F::write(&lock));
     readers[0].cancel();
     assert_eq!(counts(&lock), (1, false, 1, 1));
@@ -157,7 +157,7 @@ pub(super) fn w7_limit_of_one_serves_readers_in_order<P: Platform, F: Form>() {
 
 pub(super) fn w7_forgotten_guards_never_let_a_writer_in<P: Platform>() {
     let lock = new_limited::<P>(3);
-    // Owned guards would leak the lock as well, so these are borrowed.
+    // Owned guards would leak the lock as well, so the test uses borrowed ones.
     let mut forgotten = 0;
     for _ in 0..100 {
         if let Ok(guard) = lock.try_read() {

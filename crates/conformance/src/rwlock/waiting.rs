@@ -1,4 +1,4 @@
-//! What holds for readers and writers together as for the mutex (W8: M5 to M7, M9, M10).
+//! What readers and writers share with the waiters of a mutex (W8: M5 to M7, M9, M10).
 
 use super::{Data, FREE, Form, all_woken, assert_free, assert_shut, counts, new_limited, new_lock};
 use crate::tools::{Platform, Slot, Task, panics};
@@ -16,7 +16,7 @@ pub(super) fn w8_m5_dropped_readers_leave_from_anywhere<P: Platform, F: Form>() 
     for (n, left) in [(0, 6), (3, 5), (6, 4)] {
         readers[n].cancel();
         assert_eq!(counts(&lock), (0, true, left, 0));
-        assert_eq!(readers[n].wakers_kept(), 0, "the waker is gone with the waiter");
+        assert_eq!(readers[n].wakers_kept(), 0, "a dropped waiter drops its waker");
     }
     drop(guard);
     assert_eq!(counts(&lock), (4, false, 0, 0));
@@ -24,7 +24,7 @@ pub(super) fn w8_m5_dropped_readers_leave_from_anywhere<P: Platform, F: Form>() 
     for n in [5, 1, 2, 4] {
         drop(readers[n].ready());
     }
-    // All of them: the lock is as if they had not been.
+    // All waiters are dropped, and the lock is as if they had never come.
     let guard = F::try_write(&lock).expect("free");
     let all: Vec<_> = (0..40).map(|_| Task::queued(F::read(&lock))).collect();
     drop(all);
@@ -76,11 +76,11 @@ pub(super) fn w8_m7_guards_release_once_also_on_panic<P: Platform, F: Form>() {
     }
     fn early_return<G>(_guard: G) -> Option<()> {
         None?;
-        unreachable!("it has returned")
+        unreachable!("the early return above ends the function")
     }
     let lock = new_lock::<P>();
     let stays = F::try_read(&lock).expect("free");
-    // A second release would show in the count of the readers, or in the second writer.
+    // A second release would show in the number of readers, or would let in the second writer.
     let leaves = F::try_read(&lock).expect("shared");
     assert_eq!(panics(|| panic_with(leaves)), "with 0");
     assert_eq!(counts(&lock), (1, false, 0, 0));
@@ -100,16 +100,16 @@ pub(super) fn w8_m7_guards_release_once_also_on_panic<P: Platform, F: Form>() {
 
 pub(super) fn w8_m9_a_task_that_locks_twice_waits_for_itself<P: Platform, F: Form>() {
     let lock = new_lock::<P>();
-    // It writes, and reads or writes.
+    // The task writes, and then reads or writes.
     let writing = F::try_write(&lock).expect("free");
     assert_shut(&lock);
     drop((Task::queued(F::read(&lock)), Task::queued(F::write(&lock))));
     drop(writing);
-    // It reads, and writes.
+    // The task reads, and then writes.
     let reading = F::try_read(&lock).expect("free");
     assert!(F::try_write(&lock).is_err());
     let mut writer = Task::queued(F::write(&lock));
-    // It reads, and reads again with a writer in between.
+    // The task reads, and reads again after a writer has queued.
     assert!(F::try_read(&lock).is_err());
     let mut again = Task::queued(F::read(&lock));
     for _ in 0..3 {
@@ -133,7 +133,7 @@ pub(super) fn w8_m10_snapshots_are_right_at_once<P: Platform, F: Form>() {
     let mut r2 = Task::queued(F::read(&lock));
     assert_eq!(counts(&lock), (0, true, 2, 1));
     drop(first);
-    // Granted-unclaimed counts as holding.
+    // A granted waiter that has not claimed counts as a holder.
     assert_eq!(counts(&lock), (0, true, 2, 0));
     let writing = writer.ready();
     assert_eq!(counts(&lock), (0, true, 2, 0));
@@ -164,7 +164,7 @@ pub(super) fn w8_m10_debug_never_waits<P: Platform>() {
     assert_eq!(counts(&lock), (1, false, 0, 0));
     drop(reading);
     assert_eq!(format!("{lock:?}"), shown);
-    // All its readers.
+    // The lock has all the readers that it has room for.
     let lock = new_limited::<P>(1);
     let reading = lock.try_read().expect("free");
     assert_eq!(format!("{lock:?}"), locked);
@@ -172,7 +172,7 @@ pub(super) fn w8_m10_debug_never_waits<P: Platform>() {
     assert_free(&lock);
 }
 
-/// Calls back when it is printed.
+/// Data that calls a hook when it is printed.
 struct Spy(Slot<Box<dyn Fn()>>);
 
 impl fmt::Debug for Spy {
@@ -201,7 +201,7 @@ pub(super) fn w8_m10_debug_holds_a_share_while_it_prints<P: Platform>() {
     });
     assert_eq!(format!("{lock:?}"), "RwLock { data: Spy }");
     assert!(called.get());
-    // Who queued meanwhile was granted after.
+    // A writer that queues meanwhile is granted afterwards.
     let mut writer = writer.take().expect("queued");
     assert_eq!((counts(&lock), writer.wakes()), ((0, true, 0, 0), 1));
     drop(writer.ready());

@@ -1,4 +1,4 @@
-//! What may happen between the chunks of a batch (W4 and its kin): wakers that poll and drop other members.
+//! Events between the chunks of a batch (W4 and related rules): wakers poll and drop other members.
 
 use super::{Counts, Data, FREE, counts, new_limited};
 use crate::tools::{Hooks, Platform, Random, Slot, Task, counting_waker, hook};
@@ -13,11 +13,11 @@ type Reader<P> = Task<ReadOwned<Data, P>>;
 type Writer<P> = Task<WriteOwned<Data, P>>;
 type Guard<P> = OwnedRwLockReadGuard<Data, Data, P>;
 
-/// More than a few chunks, so that the last members are not marked when the first is woken.
+/// A batch of several chunks, so the last members are not marked yet when the first is woken.
 const SIZE: usize = 200;
 const LAST: usize = SIZE - 1;
 
-/// Readers that wait for one batch. What happens between its chunks is done by the waker of a member.
+/// Readers that wait for one batch. The waker of a member acts between the chunks of the batch.
 struct Window<P: Platform> {
     lock: Arc<RwLock<Data, P>>,
     members: Vec<Slot<Reader<P>>>,
@@ -25,7 +25,7 @@ struct Window<P: Platform> {
 }
 
 impl<P: Platform> Window<P> {
-    /// Queues `size` readers on a lock that they can't enter; `on_wake` runs when one is woken, with its number.
+    /// Queues `size` readers on a lock that is held. `on_wake` runs with the number of each reader that is woken.
     fn queue(lock: Arc<RwLock<Data, P>>, size: usize, on_wake: impl Fn(&Self, usize) + 'static) -> Rc<Self> {
         let members = (0..size).map(|_| Slot::new()).collect();
         let window = Rc::new(Self { lock, members, woken: Cell::new(false) });
@@ -35,7 +35,7 @@ impl<P: Platform> Window<P> {
                 let (window, on_wake) = (Rc::clone(&window), Rc::clone(&on_wake));
                 hook(move || {
                     window.woken.set(true);
-                    // The first failure is the one to show: a second one would abort.
+                    // The test must show its first failure: a second panic would abort.
                     if !std::thread::panicking() {
                         on_wake(&window, n);
                     }
@@ -48,7 +48,7 @@ impl<P: Platform> Window<P> {
         window
     }
 
-    /// As `queue`, behind a writer, which is then dropped. Only the first wake does something.
+    /// As `queue`, behind a writer that is then dropped. `on_first_wake` runs when the first reader is woken.
     fn admit(max_readers: u32, size: usize, on_first_wake: impl Fn(&Self) + 'static) -> Rc<Self> {
         let lock = new_limited(max_readers);
         let writing = Arc::clone(&lock).try_write_owned().expect("free");
@@ -90,7 +90,7 @@ impl<P: Platform> Window<P> {
     }
 
     fn cancel(&self, n: usize) {
-        // The member is back in its place when its drop wakes others.
+        // `with` has put the member back before the drop of its future wakes other members.
         drop(self.with(n, Task::take));
     }
 
@@ -98,12 +98,12 @@ impl<P: Platform> Window<P> {
         self.with(n, |reader| reader.wakes())
     }
 
-    /// How often the members were woken.
+    /// The number of wakes of each member.
     fn all_wakes(&self) -> Vec<usize> {
         (0..self.members.len()).map(|n| self.wakes(n)).collect()
     }
 
-    /// Polls these members, who are ready, and gives back their shares.
+    /// Polls these members, which must be ready, and releases their shares.
     #[track_caller]
     fn pass(&self, members: impl IntoIterator<Item = usize>) {
         for n in members {
@@ -111,7 +111,7 @@ impl<P: Platform> Window<P> {
         }
     }
 
-    /// Whether the batch is still being marked, as its last members can tell.
+    /// Asserts that the batch is still being marked: member `n` is pending.
     #[track_caller]
     fn assert_unmarked(&self, n: usize) {
         assert!(self.poll(n).is_pending(), "member {n} was marked too early for this rule to mean anything");
@@ -147,12 +147,12 @@ pub(super) fn w4_shares_are_reserved_before_the_first_wake<P: Platform>() {
 pub(super) fn w4_member_polled_before_its_mark_is_pending_and_then_woken<P: Platform>() {
     let (waker, other) = counting_waker();
     let window = Window::<P>::admit(ROOM, SIZE, move |window| {
-        assert!(window.poll(LAST).is_pending(), "not marked yet");
-        assert!(window.with(LAST - 1, |reader| reader.poll_with(&waker)).is_pending(), "not marked yet");
+        assert!(window.poll(LAST).is_pending(), "the member is not marked yet");
+        assert!(window.with(LAST - 1, |reader| reader.poll_with(&waker)).is_pending(), "the member is not marked yet");
         assert_eq!(window.counts(), (SIZE, false, 0, 0));
         assert_eq!((window.wakes(LAST), window.wakes(LAST - 1)), (0, 0));
     });
-    // One by the waker of its task, the other by its newest waker.
+    // One member is woken by the waker of its task, the other by its newest waker.
     assert_eq!(window.wakes(LAST), 1);
     assert_eq!((window.wakes(LAST - 1), other.wakes()), (0, 1));
     assert_eq!(window.all_wakes()[..LAST - 1], [1; LAST - 1]);
@@ -185,7 +185,7 @@ pub(super) fn w4_member_marked_and_dropped_before_its_wake_gives_its_share_back<
     let window = Window::<P>::admit(ROOM, SIZE, |window| {
         window.cancel(1);
         assert_eq!(window.counts(), (SIZE - 1, false, 0, 0));
-        // The one that is being woken, too.
+        // The member that is being woken is dropped too.
         window.cancel(0);
         assert_eq!(window.counts(), (SIZE - 2, false, 0, 0));
     });
@@ -220,7 +220,7 @@ pub(super) fn w4_reader_that_comes_behind_a_writer_during_marking_does_not_join<
             writer.put(window.queued_writer());
             late.put(window.queued_reader());
             assert_eq!(window.counts(), (SIZE, false, 1, 1));
-            // A place in the batch that becomes free is not for it.
+            // The place of a member that leaves the batch does not go to a newcomer.
             window.cancel(LAST);
             assert_eq!(window.counts(), (LAST, false, 1, 1));
         }
@@ -273,7 +273,7 @@ pub(super) fn w4_writer_that_leaves_during_marking_admits_the_readers_behind_the
             assert_eq!(window.counts(), (SIZE, false, 10, 1));
             drop(writer);
             assert_eq!(window.counts(), (SIZE + 10, false, 0, 0));
-            // They are of the batch now, and leave it as members do.
+            // The readers belong to the batch now, and leave as members do.
             behind.borrow_mut().pop();
             assert_eq!(window.counts(), (SIZE + 9, false, 0, 0));
         }
@@ -300,7 +300,11 @@ pub(super) fn w4_members_all_dropped_during_marking_admit_the_writer<P: Platform
                     assert_eq!((window.counts(), waits.wakes()), ((SIZE - gone, false, 0, 1), 0));
                     window.cancel(if backwards { LAST - gone } else { gone });
                 }
-                assert_eq!((window.counts(), waits.wakes()), ((0, true, 0, 0), 1), "before the drop returns");
+                assert_eq!(
+                    (window.counts(), waits.wakes()),
+                    ((0, true, 0, 0), 1),
+                    "the writer is granted before the drop returns"
+                );
                 writer.put(waits);
             }
         });
@@ -317,7 +321,7 @@ pub(super) fn w4_member_that_leaves_during_marking_admits_the_writer_last<P: Pla
         let writer = writer.clone();
         move |window| {
             let waits = window.queued_writer();
-            // All but the last leave: the marked ones as readers, the others as waiters.
+            // All members but the last leave: the marked ones as readers, the others as waiters.
             for n in 0..LAST {
                 if window.poll(n).is_pending() {
                     window.cancel(n);
@@ -336,13 +340,13 @@ pub(super) fn w4_member_that_leaves_during_marking_admits_the_writer_last<P: Pla
     assert_eq!(window.counts(), FREE);
 }
 
-/// Random doings between the chunks, and what they must lead to, by counting.
+/// Random steps between the chunks of a batch. The test computes the expected state by counting.
 struct Storm<P: Platform> {
     random: Random,
-    /// The members that have neither left nor passed.
+    /// The members that have neither been dropped nor released their share.
     inside: Vec<bool>,
     writer: Option<Writer<P>>,
-    /// Readers that came behind the writer.
+    /// Readers that queued behind the writer.
     behind: Vec<Reader<P>>,
 }
 
@@ -416,7 +420,7 @@ pub(super) fn w7_member_dropped_before_its_mark_leaves_its_share_to_the_next<P: 
                 }
                 window.assert_unmarked(90);
                 window.cancel(90);
-                // The share was reserved for the batch, of which the 101st is.
+                // The share was reserved for the batch, and the 101st reader is a member.
                 assert_eq!(window.counts(), (100, false, 49, usize::from(writer_waits)));
             }
         });
@@ -443,7 +447,7 @@ pub(super) fn w7_share_given_back_during_marking_goes_to_a_waiting_reader<P: Pla
                     writer.put(window.queued_writer());
                 }
                 window.assert_unmarked(90);
-                // A reader that was inside leaves.
+                // A reader inside leaves.
                 window.pass([0]);
                 let expected = if writer_waits { (99, false, 50, 1) } else { (100, false, 49, 0) };
                 assert_eq!(window.counts(), expected);
@@ -502,7 +506,7 @@ pub(super) fn w5_during_a_drop_a_new_writer_waits_for_the_batch<P: Platform>() {
     });
     drop(leaves);
     let mut next = next.take().expect("queued");
-    assert_eq!(window.all_wakes(), [1; SIZE], "before the drop returned");
+    assert_eq!(window.all_wakes(), [1; SIZE], "each member is woken before the drop returns");
     drop(inside);
     window.pass(0..LAST);
     assert_eq!(next.wakes(), 0);

@@ -1,4 +1,4 @@
-//! Zero, the past, and spans past the end of the clock (T2, T3).
+//! Zero, deadlines in the past, and spans past the end of the clock (T2, T3).
 
 use super::fixture::{Fixture, State, assert_armed, assert_elapsed, ms};
 use super::{CONTENDED, OWNED};
@@ -48,13 +48,13 @@ pub(super) fn t2_zero_is_refused_by_run<P: TestTimer>() {
 
 pub(super) fn t2_the_smallest_duration_is_not_zero<P: TestTimer>() {
     Fixture::<P>::every_timeout(|f| {
-        // Of the smallest span that the platform has: one that it rounds to zero is zero.
+        // The smallest span of the platform. If the platform rounds a span to zero, the span counts as zero.
         let smallest = ms(1);
         drop(Task::new(f.with_timeout(smallest)).ready().expect("the lock is free"));
         let held = f.hold();
         let mut waiting = Task::new(f.with_timeout(smallest));
         if let Poll::Ready(outcome) = waiting.poll() {
-            assert!(outcome.expect_err("it is held").is_elapsed());
+            assert!(outcome.expect_err("the lock is held").is_elapsed());
         } else {
             P::advance(ms(2));
             assert_elapsed(&mut waiting);
@@ -68,25 +68,25 @@ pub(super) fn t2_a_past_deadline_is_one_attempt<P: TestTimer>() {
     Fixture::<P>::every_deadline(|f| {
         for deadline in [P::past_instant(), P::instant_in(Duration::ZERO)] {
             let late = || Task::new(f.with_deadline(deadline));
-            // Free: the guard.
+            // The lock is free: the operation returns a guard.
             drop(late().ready().expect("the lock is free"));
-            // Held: no.
+            // The lock is held: the operation fails.
             let held = f.hold();
             assert_elapsed(&mut late());
             assert_eq!(f.state(), OWNED);
-            // Held, with a waiter: no, and the waiter is not touched.
+            // The lock is held and has a waiter: the operation fails and does not disturb the waiter.
             let mut next = Task::queued(f.plain());
             assert_elapsed(&mut late());
             assert_eq!(f.state(), CONTENDED);
             assert_eq!(next.wakes(), 0);
-            // Granted and not claimed: no.
+            // The waiter is granted and has not claimed: the operation fails.
             drop(held);
             assert_elapsed(&mut late());
             assert_eq!(f.state(), OWNED);
             let guard = next.ready();
             assert_elapsed(&mut late());
             drop(guard);
-            // Free again: the guard.
+            // The lock is free again: the operation returns a guard.
             drop(late().ready().expect("the lock is free"));
             assert_armed::<P>(0);
             f.assert_free();
@@ -98,10 +98,10 @@ pub(super) fn t2_a_past_deadline_does_not_pass_readers_by_a_writer<P: TestTimer>
     P::with(|| {
         let lock = RwLock::<_, P>::new(0);
         let reader = lock.try_read().expect("free");
-        // One more reader may enter while nobody waits to write …
+        // One more reader may enter while no writer waits.
         drop(Task::new(lock.read_deadline(P::past_instant())).ready().expect("there is room"));
         assert!(Task::new(lock.write_deadline(P::past_instant())).ready().is_err());
-        // … and none while somebody does.
+        // No reader may enter while a writer waits.
         let mut writer = Task::queued(lock.write());
         assert!(Task::new(lock.read_deadline(P::past_instant())).ready().is_err());
         assert_eq!(lock.state().waiting_readers, 0);
@@ -110,12 +110,12 @@ pub(super) fn t2_a_past_deadline_does_not_pass_readers_by_a_writer<P: TestTimer>
     });
 }
 
-/// Durations that no clock has room for, and some that only some have.
+/// Spans that no clock can represent, and some that only some clocks can.
 const LONGEST: [Duration; 4] = [
     Duration::MAX,
     Duration::from_secs(u64::MAX),
     Duration::from_millis(u64::MAX),
-    // The last millisecond of a count of nanoseconds in 64 bits.
+    // The last millisecond of a 64-bit count of nanoseconds.
     Duration::from_nanos(u64::MAX - 1_000_000),
 ];
 
@@ -131,7 +131,7 @@ pub(super) fn t3_a_duration_past_the_clocks_end_waits_for_ever<P: TestTimer>() {
             assert_eq!(waiting.wakes(), 0);
             drop(held);
             drop(waiting.ready().expect("it was granted"));
-            // And on a free lock.
+            // The same span on a free lock.
             drop(Task::new(f.with_timeout(duration)).ready().expect("the lock is free"));
             f.assert_free();
         }

@@ -1,4 +1,4 @@
-//! The locks with what limits a wait.
+//! The locks, with operations whose wait has a limit.
 
 use crate::tools::Task;
 use crate::tools::clock::TestTimer;
@@ -16,7 +16,7 @@ pub(crate) const fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
-/// How the limit is said.
+/// The kind of limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Limit {
     /// `…_timeout`
@@ -36,7 +36,7 @@ pub(crate) struct Fixture<P: TestTimer> {
 }
 
 impl<P: TestTimer> Clone for Fixture<P> {
-    /// The same lock.
+    /// Another handle of the same lock.
     fn clone(&self) -> Self {
         Self { subject: self.subject.clone(), ..*self }
     }
@@ -72,36 +72,36 @@ impl<P: TestTimer> Fixture<P> {
         }
     }
 
-    /// The forms with the limits.
+    /// All forms with all limits.
     pub(crate) const WAYS: [(Form, Limit); 4] =
         [(Form::Borrowed, Timeout), (Form::Borrowed, Deadline), (Form::Owned, Timeout), (Form::Owned, Deadline)];
 
-    /// For every operation.
+    /// Runs `rule` for every operation, form and limit.
     pub(crate) fn every(rule: impl Fn(&Self)) {
         Self::each(|_, _| true, rule);
     }
 
-    /// For every operation with a duration.
+    /// Runs `rule` for every operation with a duration.
     pub(crate) fn every_timeout(rule: impl Fn(&Self)) {
         Self::each(|_, limit| limit == Timeout, rule);
     }
 
-    /// For every operation with a point in time.
+    /// Runs `rule` for every operation with a point in time.
     pub(crate) fn every_deadline(rule: impl Fn(&Self)) {
         Self::each(|_, limit| limit == Deadline, rule);
     }
 
-    /// For every operation that excludes all others.
+    /// Runs `rule` for every operation that excludes all others.
     pub(crate) fn every_exclusive(rule: impl Fn(&Self)) {
         Self::each(|op, _| op.is_exclusive(), rule);
     }
 
-    /// For every operation, with another future as its limit.
+    /// Runs `rule` for every operation, with another future as its limit.
     pub(crate) fn every_until(rule: impl Fn(&Self)) {
         Self::each(|_, limit| limit == Timeout, rule);
     }
 
-    /// The operation with a limit, the time being said now.
+    /// The operation with a limit that is counted from now.
     pub(crate) fn timed(&self, limit: Duration) -> Hidden<'_, Outcome<'_>> {
         match self.limit {
             Timeout => self.with_timeout(limit),
@@ -117,8 +117,8 @@ impl<P: TestTimer> Fixture<P> {
         self.subject.deadline(self.op, deadline)
     }
 
-    /// `run_exclusive_…` or `run_shared_…` with a limit from now. Upgradable reads have no such method: a block of ours holds
-    /// their guard.
+    /// `run_exclusive_…` or `run_shared_…` with a limit that is counted from now. Upgradable reads have no such method,
+    /// so an async block holds their guard instead.
     pub(crate) fn run<'a, F>(&'a self, limit: Duration, f: F) -> Hidden<'a, Result<(), TimeoutError>>
     where
         F: AsyncFnOnce() + 'a,
@@ -160,7 +160,7 @@ impl<P: TestTimer> Fixture<P> {
         self.subject.until(self.op, other)
     }
 
-    /// `run_exclusive_until` or `run_shared_until`, as the kind is.
+    /// `run_exclusive_until` or `run_shared_until`, by the kind of operation.
     pub(crate) fn run_until<'a, E, F>(&'a self, other: E, f: F) -> Hidden<'a, Result<(), E::Output>>
     where
         E: Future + 'a,
@@ -174,13 +174,13 @@ impl<P: TestTimer> Fixture<P> {
         }
     }
 
-    /// The timed operation, polled once while it has to wait.
+    /// The timed operation, after one poll that was pending.
     #[track_caller]
     pub(crate) fn wait(&self, limit: Duration) -> Waiting<'_> {
         queued::<P, _, _>(|| self.timed(limit))
     }
 
-    /// The locks, without the operation.
+    /// The locks, without the fixture's operation.
     pub(crate) fn subject(&self) -> &Subject<P> {
         &self.subject
     }
@@ -205,7 +205,7 @@ impl<P: TestTimer> Fixture<P> {
         self.subject.attempt_owned(self.exclusive())
     }
 
-    /// Owners and waiters of the lock.
+    /// The number of owners and waiters of the lock.
     pub(crate) fn state(&self) -> State {
         State { owners: self.inside(), waiters: self.waiting() }
     }
@@ -219,7 +219,8 @@ impl<P: TestTimer> Fixture<P> {
     }
 }
 
-/// A timed operation, polled once while it has to wait. A clock that does not stand still may make the first ones late.
+/// A timed operation, after one poll that was pending. On a clock that runs by itself the first attempts may come too
+/// late.
 #[track_caller]
 pub(crate) fn queued<P, G, F>(operation: impl Fn() -> F) -> Task<F>
 where
@@ -236,14 +237,14 @@ where
     }
 }
 
-/// Asserts that the operation ends now, in time-out.
+/// Asserts that the operation times out now.
 #[track_caller]
 pub(crate) fn assert_elapsed(waiting: &mut Waiting<'_>) {
     let error = waiting.ready().expect_err("it was not granted");
     assert!(error.is_elapsed(), "{error:?}");
 }
 
-/// Asserts how many sleeps exist, where the clock can tell.
+/// Asserts the number of sleeps, if the clock counts them.
 #[track_caller]
 pub(crate) fn assert_armed<P: TestTimer>(count: usize) {
     if let Some(armed) = P::armed() {
@@ -251,8 +252,7 @@ pub(crate) fn assert_armed<P: TestTimer>(count: usize) {
     }
 }
 
-/// Lets `by` pass but for a moment, and asserts that the operation still waits, where the clock is exact; then lets the
-/// rest pass.
+/// Lets nearly `by` pass, asserts on an exact clock that the operation still waits, and lets the rest pass.
 #[track_caller]
 pub(crate) fn advance_to_the_end<P: TestTimer, F: Future>(by: Duration, waiting: &mut Task<F>) {
     if P::EXACT {

@@ -1,4 +1,4 @@
-//! One outcome (T4, T5), and the waker that is told (K1).
+//! Each operation has one outcome (T4, T5), and the lock wakes the right waker (K1).
 
 use super::fixture;
 use super::fixture::{Fixture, Form, Op, State, advance_to_the_end, assert_elapsed, ms, queued};
@@ -36,7 +36,7 @@ pub(super) fn t4_a_grant_after_the_deadline_but_before_the_poll_wins<P: TestTime
         P::advance(ms(1000));
         drop(held);
         assert_eq!(f.state(), OWNED, "granted, not claimed");
-        drop(waiting.ready().expect("nobody has seen the deadline"));
+        drop(waiting.ready().expect("no poll has seen the deadline"));
         f.assert_free();
     });
 }
@@ -47,9 +47,9 @@ pub(super) fn t4_elapsed_is_out_of_the_queue<P: TestTimer>() {
         let mut waiting = f.wait(ms(20));
         assert_eq!(f.state(), CONTENDED);
         advance_to_the_end::<P, _>(ms(20), &mut waiting);
-        assert_eq!(f.state(), CONTENDED, "nobody has seen the deadline");
+        assert_eq!(f.state(), CONTENDED, "no poll has seen the deadline");
         assert_elapsed(&mut waiting);
-        // At once, though the future is still there.
+        // The waiter has left at once, although its future still exists.
         assert_eq!(f.state(), OWNED);
         assert_eq!(waiting.wakers_kept(), 0);
         drop(held);
@@ -160,7 +160,7 @@ pub(super) fn t4_an_elapsed_writer_lets_in_as_many_as_there_is_room_for<P: TestT
     });
 }
 
-/// Under the task-fair policy an upgradable reader that waits for another one keeps all behind it out (U4).
+/// Under the task-fair policy, an upgradable reader that waits for another one keeps out all waiters behind it (U4).
 pub(super) fn t4_an_elapsed_upgradable_reader_lets_in_whom_it_kept_out<P: TestTimer>() {
     for (form, limit) in Fixture::<P>::WAYS {
         P::with(|| {
@@ -170,14 +170,15 @@ pub(super) fn t4_an_elapsed_upgradable_reader_lets_in_whom_it_kept_out<P: TestTi
             let mut reader = Task::queued(f.rwlock.read());
             P::advance(ms(10));
             assert_elapsed(&mut second);
-            assert_eq!(reader.wakes(), 1, "before the poll returned");
+            assert_eq!(reader.wakes(), 1, "the reader is woken before the poll returns");
             drop((reader.ready(), first));
             f.assert_free();
         });
     }
 }
 
-/// The reader's share is reserved, but it has not been marked: whether it counts as granted is open until its poll.
+/// The share of the reader is reserved, but the reader is not marked yet. Only its poll decides whether it counts as
+/// granted.
 pub(super) fn t4_a_reader_timing_out_while_its_batch_is_marked_has_one_outcome<P: TestTimer>() {
     for late in [1, 2, 40, 70, 99] {
         P::with(|| {
@@ -185,7 +186,7 @@ pub(super) fn t4_a_reader_timing_out_while_its_batch_is_marked_has_one_outcome<P
             let lock = Arc::clone(&f.rwlock);
             let writer = lock.try_write().expect("free");
             let outcome = Slot::new();
-            // What the first member's wake does: the clock is past the late one's end already.
+            // The first member's wake polls the late reader, whose deadline has passed.
             let target = Slot::new();
             let on_wake = hook({
                 let (outcome, target) = (outcome.clone(), target.clone());
@@ -205,9 +206,9 @@ pub(super) fn t4_a_reader_timing_out_while_its_batch_is_marked_has_one_outcome<P
             drop(writer);
             let got_it = match outcome.take().expect("the first was woken") {
                 Poll::Ready(got_it) => got_it,
-                Poll::Pending => panic!("late, and neither granted nor out"),
+                Poll::Pending => panic!("the late reader is neither granted nor timed out"),
             };
-            // A guard was dropped again by the hook, so its share is back in either case.
+            // The hook has dropped the guard, if there was one. So the share is back in either case.
             let inside = lock.state();
             assert_eq!((inside.readers, inside.waiting_readers), (100, 0), "granted: {got_it}");
             drop(first.ready());
@@ -270,7 +271,7 @@ pub(super) fn t4_a_finished_future_panics_when_polled<P: TestTimer>() {
         panics(|| granted.poll().is_ready());
         drop(guard);
         f.assert_free();
-        // Free: it must not enter either.
+        // The lock is free. An operation that has ended must not enter.
         panics(|| elapsed.poll().is_ready());
         f.assert_free();
     });
@@ -296,14 +297,14 @@ pub(super) fn t5_a_timed_out_waiter_is_never_granted_and_never_woken<P: TestTime
         let mut late = f.wait(ms(10));
         P::advance(ms(10));
         assert_elapsed(&mut late);
-        // By the timer, before the poll that saw the deadline.
+        // The timer wakes the task, before the poll that sees the deadline.
         let wakes = late.wakes();
         assert!(wakes <= 1, "woken {wakes} times");
         assert_eq!(late.wakers_kept(), 0);
         let mut next = Task::queued(f.plain());
         P::advance(ms(1000));
         drop(held);
-        assert_eq!(next.wakes(), 1, "the grant goes past the one that is out");
+        assert_eq!(next.wakes(), 1, "the grant passes by the waiter that timed out");
         drop(next.ready());
         f.assert_free();
         drop(f.hold());
@@ -322,11 +323,11 @@ pub(super) fn k1_the_newest_waker_is_woken_by_lock_and_timer<P: TestTimer>() {
             let limit = if by_timer { ms(10) } else { ms(1000) };
             let mut waiting = Task::new(f.timed(limit));
             while !(waiting.poll_with(&mine.0).is_pending() && waiting.poll_with(&theirs.0).is_pending()) {
-                assert!(!P::EXACT, "it is held");
+                assert!(!P::EXACT, "the lock is held");
                 waiting = Task::new(f.timed(limit));
             }
             if P::FORGETS {
-                assert_eq!(mine.1.alive(), 1, "the old waker is kept");
+                assert_eq!(mine.1.alive(), 1, "the lock keeps the old waker");
             }
             let before = theirs.1.wakes();
             if by_timer {

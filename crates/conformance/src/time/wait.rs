@@ -1,4 +1,4 @@
-//! A limit ends the wait, and never the holding (T1).
+//! A limit ends the wait, and never the time that a guard is held (T1).
 
 use super::fixture::{Fixture, State, advance_to_the_end, assert_armed, assert_elapsed, ms, queued};
 use super::{CONTENDED, OWNED};
@@ -29,13 +29,13 @@ pub(super) fn t1_the_time_runs_from_the_first_poll<P: TestTimer>() {
         if P::EXACT {
             waiting.pending();
         } else if let Poll::Ready(outcome) = waiting.poll() {
-            assert!(outcome.expect_err("it is held").is_elapsed());
+            assert!(outcome.expect_err("the lock is held").is_elapsed());
             return;
         }
         advance_to_the_end::<P, _>(ms(20), &mut waiting);
         assert_elapsed(&mut waiting);
     });
-    // A deadline is a deadline, whenever the future is polled first.
+    // A deadline does not depend on the time of the first poll.
     Fixture::<P>::every_deadline(|f| {
         let _held = f.hold();
         let future = f.timed(ms(20));
@@ -62,7 +62,7 @@ pub(super) fn t1_later_polls_do_not_extend_the_time<P: TestTimer>() {
 
 pub(super) fn t1_the_holding_is_not_limited<P: TestTimer>() {
     Fixture::<P>::every(|f| {
-        // Got at once, and got after a wait.
+        // One guard comes at once, the other after a wait.
         let mut at_once = Task::new(f.timed(ms(10)));
         let guard = at_once.ready().expect("the lock is free");
         P::advance(ms(100));
@@ -77,7 +77,7 @@ pub(super) fn t1_the_holding_is_not_limited<P: TestTimer>() {
         P::advance(ms(100));
         assert_eq!(f.state(), OWNED);
         if P::FORGETS {
-            assert_eq!(waiting.wakes(), wakes, "woken for nothing");
+            assert_eq!(waiting.wakes(), wakes, "the passed limit wakes the task");
         }
         drop(guard);
         f.assert_free();
@@ -101,7 +101,7 @@ pub(super) fn t1_run_limits_the_wait_not_the_run<P: TestTimer>() {
         assert_armed::<P>(0);
         P::advance(ms(100));
         run.pending();
-        assert_eq!(f.state(), OWNED, "it still runs");
+        assert_eq!(f.state(), OWNED, "the body still runs");
         go_on.set(true);
         assert_eq!(run.ready(), Ok(()));
         f.assert_free();
@@ -124,7 +124,7 @@ pub(super) fn t1_run_ends_without_running_when_the_time_is_over<P: TestTimer>() 
 
 pub(super) fn t1_the_sleep_is_gone_when_the_future_ends<P: TestTimer>() {
     Fixture::<P>::every(|f| {
-        // Claimed: the future itself is still there.
+        // The future is claimed, and still exists.
         let held = f.hold();
         let mut waiting = f.wait(ms(10));
         assert_armed::<P>(1);
@@ -133,27 +133,27 @@ pub(super) fn t1_the_sleep_is_gone_when_the_future_ends<P: TestTimer>() {
         assert_armed::<P>(0);
         drop(guard);
 
-        // Out of time: the future itself is still there.
+        // The future has timed out, and still exists.
         let held = f.hold();
         let mut waiting = f.wait(ms(10));
         P::advance(ms(10));
         assert_elapsed(&mut waiting);
         assert_armed::<P>(0);
 
-        // Dropped while it waits.
+        // The future is dropped while it waits.
         let mut waiting = f.wait(ms(10));
         assert_armed::<P>(1);
         waiting.cancel();
         assert_armed::<P>(0);
 
-        // Dropped when it was granted.
+        // The future is dropped after it was granted.
         let mut waiting = f.wait(ms(10));
         drop(held);
         assert_armed::<P>(1);
         waiting.cancel();
         assert_armed::<P>(0);
 
-        // Dropped when its time was over.
+        // The future is dropped after its time is over.
         let held = f.hold();
         let mut waiting = f.wait(ms(10));
         P::advance(ms(10));

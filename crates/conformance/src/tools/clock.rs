@@ -1,4 +1,4 @@
-//! Clocks that a test sets: a manual one, and what any other must offer so that the same rules run on it.
+//! Clocks that a test sets: a manual one, and the trait of any other clock that the same rules run on.
 
 mod async_io;
 #[cfg(feature = "embassy-mock")]
@@ -22,13 +22,13 @@ use fifolock_core::raw::RawLock;
 use real::sleep_to_be_woken;
 use std::collections::BTreeMap;
 
-/// A timer that a test can move on: what the rules of time ask of a platform.
+/// A timer that a test can advance: what the rules of time need of a platform.
 pub trait TestTimer: Timer + super::Platform {
     /// Whether time stands still between two calls of [`advance`](Self::advance).
     const EXACT: bool;
 
-    /// Whether a sleep that is dropped, or polled with another waker, forgets its waker at once. One that does not may
-    /// wake it when the time comes.
+    /// Whether a sleep that is dropped, or polled with another waker, forgets its old waker at once. Any other clock
+    /// may wake the old waker when the time comes.
     const FORGETS: bool;
 
     /// Runs a test with a clock of its own.
@@ -36,10 +36,11 @@ pub trait TestTimer: Timer + super::Platform {
 
     /// Lets time pass. Sleeps whose time has come wake their tasks before this returns.
     ///
-    /// By `by`, or a little more if the clock is not exact; such a clock takes anything above [`PATIENCE`] for that.
+    /// Time passes by `by`, or by a little more if the clock is not exact. Such a clock treats every span above
+    /// [`PATIENCE`] as `PATIENCE`.
     fn advance(by: Duration);
 
-    /// How many sleeps exist, where the clock can tell.
+    /// The number of sleeps, if the clock counts them.
     fn armed() -> Option<usize>;
 
     /// The platform's form of a span.
@@ -52,7 +53,7 @@ pub trait TestTimer: Timer + super::Platform {
     fn past_instant() -> Self::Instant;
 }
 
-/// What "long after" is on a real clock. Waits whose end a rule wants to see are no longer.
+/// The span that counts as "long after" on a real clock. A wait that a rule sees to its end is no longer than this.
 pub const PATIENCE: Duration = Duration::from_millis(25);
 
 /// A platform whose clock is the manual one: [`on_next`], [`forbid_clock`] and [`uses`] are about it.
@@ -60,10 +61,10 @@ pub trait ManualTimer: TestTimer {}
 
 impl<R: RawLock + 'static> ManualTimer for Manual<R> {}
 
-/// What of the manual clock is used: foreign code, from the lock's point of view.
+/// A use of the manual clock. To the lock, each is foreign code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Use {
-    /// The time is asked for.
+    /// The time is read.
     Now,
     /// A sleep is made.
     Sleep,
@@ -95,22 +96,22 @@ std::thread_local! {
     static CLOCK: RefCell<Clock> = RefCell::default();
 }
 
-/// Where a new clock starts: not at zero, so that there is a past.
+/// The time at which a new clock starts: not zero, so that deadlines in the past exist.
 const START: Duration = Duration::from_secs(1000);
 
 fn with_clock<T>(f: impl FnOnce(&mut Clock) -> T) -> T {
     CLOCK.with_borrow_mut(f)
 }
 
-/// Runs `hook` the next time that the manual clock is used in this way, once, before it does what it is asked to do.
+/// Runs `hook` once, just before the manual clock is next used in this way.
 ///
-/// The test fails if that never happens.
+/// The test fails if the clock is never used so.
 pub fn on_next(used: Use, hook: impl FnOnce() + 'static) {
     let old = with_clock(|clock| clock.hooks.insert(used, Box::new(hook)));
-    assert!(old.is_none(), "the hook before it was not called yet");
+    assert!(old.is_none(), "an earlier hook has not run yet");
 }
 
-/// Runs `f`, within which any use of the manual clock panics.
+/// Runs `f`, in which any use of the manual clock panics.
 pub fn forbid_clock<T>(f: impl FnOnce() -> T) -> T {
     struct Forbidden;
     impl Drop for Forbidden {
@@ -141,7 +142,7 @@ fn used(as_what: Use) {
     }
 }
 
-/// A platform over the raw lock `R`, which is watched, with a clock that stands still until the test moves it.
+/// A platform over the watched raw lock `R`, with a clock that stands still until the test advances it.
 #[derive(Debug)]
 pub struct Manual<R>(PhantomData<R>);
 
@@ -149,11 +150,11 @@ impl<R: RawLock + 'static> Platform for Manual<R> {
     type Raw = Depth<R>;
 }
 
-/// The manual clock's time.
+/// A point in time of the manual clock.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Tick(Duration);
 
-/// The manual clock's sleep: armed as long as it exists.
+/// A sleep of the manual clock, armed while it exists.
 #[must_use = "it does nothing until it is polled"]
 pub struct Sleep {
     id: u64,
@@ -167,7 +168,7 @@ impl fmt::Debug for Sleep {
 }
 
 impl Sleep {
-    /// `when` may be past the end of the clock: there is no sleep then.
+    /// `when` may be past the end of the clock. Then there is no sleep.
     fn until(when: impl FnOnce(Duration) -> Option<Duration>) -> Option<Self> {
         used(Use::Sleep);
         with_clock(|clock| {
@@ -184,11 +185,11 @@ impl Future for Sleep {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         used(Use::Poll);
-        // A waker is foreign code: its clone and drop may come back to the clock.
+        // A waker is foreign code: its clone and its drop may use the clock.
         let waker = cx.waker().clone();
         let (poll, _old) = with_clock(|clock| {
             let now = clock.now;
-            let armed = clock.armed.get_mut(&self.id).expect("armed as long as it exists");
+            let armed = clock.armed.get_mut(&self.id).expect("a sleep is armed while it exists");
             assert!(!armed.done, "a sleep was polled after it was ready");
             armed.done = armed.until <= now;
             let poll = if armed.done { Poll::Ready(()) } else { Poll::Pending };
@@ -201,7 +202,7 @@ impl Future for Sleep {
 impl Drop for Sleep {
     fn drop(&mut self) {
         let _gone = with_clock(|clock| clock.armed.remove(&self.id));
-        // A test that fails has said why.
+        // A test that is failing has reported its failure.
         if !std::thread::panicking() {
             used(Use::Drop);
         }

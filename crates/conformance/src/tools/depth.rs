@@ -10,22 +10,22 @@ std::thread_local! {
     static SECTIONS: Cell<usize> = const { Cell::new(0) };
 }
 
-/// How many sections of [`Depth`] locks the thread has entered.
+/// The number of sections of [`Depth`] locks that the thread is inside.
 #[must_use]
 pub fn sections() -> usize {
     SECTIONS.get()
 }
 
-/// Panics if the thread is inside a section of a [`Depth`] lock. Foreign code calls it (contract K2).
+/// Panics if the thread is inside a section of a [`Depth`] lock. Foreign code of the tests calls this function (K2).
 #[track_caller]
 pub fn assert_outside() {
-    // A second panic would abort, and hide which test it was.
+    // A second panic would abort the program, and hide the test that failed.
     if !std::thread::panicking() {
         assert_eq!(DEPTH.get(), 0, "foreign code runs inside a raw lock's section");
     }
 }
 
-/// The raw lock `R`, counting how deep the thread is inside sections.
+/// The raw lock `R`, with a count of the sections that the thread is inside.
 #[derive(Debug)]
 pub struct Depth<R>(R);
 
@@ -45,7 +45,7 @@ impl Drop for Inside {
     }
 }
 
-// SAFETY: everything is `R`'s. The counting can't panic: a `Cell` in a thread-local without a destructor.
+// SAFETY: `R` does everything. The counting can't panic, since its `Cell` in a thread-local has no destructor.
 unsafe impl<R: RawLock> RawLock for Depth<R> {
     const INIT: Self = Self(R::INIT);
 
@@ -71,7 +71,8 @@ unsafe impl<R: RawLock> RawLock for Depth<R> {
     }
 }
 
-/// The platform over a raw lock `R` that is watched: the rules' wakers and clocks assert that they run outside.
+/// The platform over the watched raw lock `R`: the wakers and clocks of the rules assert that they run outside of
+/// sections.
 #[derive(Debug)]
 pub struct Watched<R>(PhantomData<R>);
 

@@ -1,4 +1,5 @@
-//! What tests forget on purpose (contract K5), known to a static: so a leak that a tool reports is one.
+//! Values that tests forget on purpose (K5). A static keeps their addresses, so a leak that a tool reports is a real
+//! one.
 
 use super::Boxed;
 use core::mem;
@@ -14,7 +15,7 @@ pub fn forget<F: ?Sized>(future: Boxed<F>) {
     mem::forget(future);
 }
 
-/// Lets tools know of what is, or will be, forgotten by other means.
+/// Makes a value that is forgotten by other means known to leak checkers.
 pub fn remember<T: ?Sized>(what: &T) {
     let address = ptr::from_ref(what).cast_mut().cast();
     FORGOTTEN.lock().unwrap_or_else(PoisonError::into_inner).push(AtomicPtr::new(address));

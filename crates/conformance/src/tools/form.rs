@@ -15,7 +15,7 @@ type Lock<T, P> = Arc<RwLock<T, P>>;
 /// A way to use a lock.
 pub(crate) trait Form {
     const NAME: &'static str;
-    /// How many shares in the lock's ownership a guard or future has.
+    /// The number of shares in the ownership of the lock that a guard or future has.
     const SHARES: usize;
 
     type Read<'a, T: 'static, P: Platform>: Deref<Target = T>;
@@ -94,7 +94,7 @@ pub(crate) enum Borrowed {}
 /// Futures and guards share in the lock's ownership.
 pub(crate) enum Owned {}
 
-/// Implements the conversions, which both forms spell alike.
+/// Implements the conversions, which have the same names in both forms.
 macro_rules! conversions {
     ($read:ident, $upgradable:ident, $write:ident, $mapped:ident) => {
         fn map<'a, T: 'static, P: Platform>(

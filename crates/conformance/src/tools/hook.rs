@@ -1,20 +1,21 @@
-//! What wakers call back with: closures of one thread, and places to leave things for them.
+//! Hooks for wakers: closures that stay on their thread, and slots for the values that they leave.
 
 use core::cell::{Cell, RefCell};
 use core::fmt;
 use std::rc::Rc;
 use std::thread;
 
-/// What a waker calls.
+/// A function that a waker calls.
 pub type Hook = Box<dyn Fn() + Send + Sync>;
 
 std::thread_local! {
     static HOOKS: RefCell<Vec<Rc<dyn Fn()>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A hook out of a closure that must stay on its thread: so it can use locks that do.
+/// Makes a hook of a closure that must stay on its thread, and so may use locks that do.
 ///
-/// The closure stays with the thread; the hook only names it, and fails the test if another thread calls it.
+/// The closure is kept in a thread-local. The hook names the closure, and fails the test if another thread calls the
+/// hook.
 #[must_use]
 pub fn hook(f: impl Fn() + 'static) -> Option<Hook> {
     let home = thread::current().id();
@@ -23,19 +24,19 @@ pub fn hook(f: impl Fn() + 'static) -> Option<Hook> {
         hooks.len() - 1
     });
     Some(Box::new(move || {
-        assert_eq!(thread::current().id(), home, "a waker of one thread's lock is called by another");
-        // While the thread ends there is nobody to call.
+        assert_eq!(thread::current().id(), home, "another thread calls a waker of a lock for one thread");
+        // While the thread ends, the closures are gone already.
         if let Ok(hook) = HOOKS.try_with(|hooks| Rc::clone(&hooks.borrow()[index])) {
             hook();
         }
     }))
 }
 
-/// A place that a hook and its test share.
+/// A value that a hook and its test share.
 pub struct Slot<T>(Rc<Cell<Option<T>>>);
 
 impl<T> Slot<T> {
-    /// An empty place.
+    /// An empty slot.
     #[must_use]
     pub fn new() -> Self {
         Self(Rc::new(Cell::new(None)))
@@ -46,7 +47,7 @@ impl<T> Slot<T> {
         drop(self.0.replace(Some(value)));
     }
 
-    /// Takes the value. The place is free while the value is dropped, so that a drop may come back here.
+    /// Takes the value. The slot is empty while the value is dropped, so the drop may use the slot.
     #[must_use]
     pub fn take(&self) -> Option<T> {
         self.0.take()

@@ -1,4 +1,4 @@
-//! What the rules are tested with.
+//! The tools of the rules.
 
 pub mod clock;
 mod depth;
@@ -25,10 +25,10 @@ use core::future::Future;
 use core::pin::Pin;
 use core::task::{Context, Poll, Waker};
 
-/// A future on the heap: it can be moved and dropped while it is queued.
+/// A future on the heap, which a test can move and drop while the future is queued.
 pub type Boxed<F> = Pin<Box<F>>;
 
-/// One poll.
+/// Polls once.
 pub fn poll_once<F: Future + ?Sized>(future: &mut Pin<Box<F>>, waker: &Waker) -> Poll<F::Output> {
     future.as_mut().poll(&mut Context::from_waker(waker))
 }
@@ -42,7 +42,7 @@ pub fn ready<F: Future + ?Sized>(future: &mut Pin<Box<F>>) -> F::Output {
     }
 }
 
-/// Polls a new future once, which must be Pending; returns it, and what counts its wakes.
+/// Polls a new future once, which must be pending. Returns the future and the counter of its wakes.
 #[track_caller]
 pub fn queued<F: Future>(future: F) -> (Boxed<F>, std::sync::Arc<Count>) {
     let mut future = Box::pin(future);
@@ -51,7 +51,7 @@ pub fn queued<F: Future>(future: F) -> (Boxed<F>, std::sync::Arc<Count>) {
     (future, count)
 }
 
-/// Asserts that one poll, with a waker of its own, is `Pending`.
+/// Asserts that one poll, with a new waker, is `Pending`.
 #[track_caller]
 pub fn assert_pending<F: Future + ?Sized>(future: &mut Pin<Box<F>>) {
     assert!(poll_once(future, Waker::noop()).is_pending(), "expected Pending, found Ready");

@@ -1,4 +1,4 @@
-//! Panics that are meant.
+//! Expected panics.
 
 use core::panic::AssertUnwindSafe;
 use std::panic::catch_unwind;
@@ -7,7 +7,7 @@ use std::panic::catch_unwind;
 ///
 /// # Panics
 ///
-/// If `f` does not.
+/// If `f` does not panic, or panics without a message.
 #[track_caller]
 pub fn panics<T>(f: impl FnOnce() -> T) -> String {
     match catch_unwind(AssertUnwindSafe(f)) {

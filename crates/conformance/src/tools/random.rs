@@ -5,7 +5,7 @@
 pub struct Random(u64);
 
 impl Random {
-    /// The sequence of a seed.
+    /// The sequence of the seed.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
         Self(seed)

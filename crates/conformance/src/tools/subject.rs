@@ -1,4 +1,5 @@
-//! Every way to take a lock, behind one face: the lock and the operation, borrowed or owned, and the limit of the wait.
+//! Every way to take a lock behind one interface: the lock, the operation, borrowed or owned, and the limit of the
+//! wait.
 
 use super::{Boxed, Platform, poll_once};
 use core::fmt::{self, Debug};
@@ -12,7 +13,7 @@ use std::sync::Arc;
 /// The policies of the read-write lock.
 pub const POLICIES: [RwLockPolicy; 3] = [WriterPreferring, TaskFair, PhaseFair];
 
-/// A lock operation: the first is the mutex's, the others are the read-write lock's.
+/// A lock operation: the first is that of a mutex, the others are those of a read-write lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Op {
     /// `lock`
@@ -26,7 +27,7 @@ pub enum Op {
 }
 
 impl Op {
-    /// All of them.
+    /// All operations.
     pub const ALL: [Self; 4] = [Self::Lock, Self::Read, Self::Upgradable, Self::Write];
 
     /// Whether a guard of the operation excludes others of its kind.
@@ -35,7 +36,7 @@ impl Op {
         self != Self::Read
     }
 
-    /// The words for the operation in an error.
+    /// The name of the operation in an error.
     #[must_use]
     pub fn noun(self) -> &'static str {
         match self {
@@ -57,22 +58,22 @@ pub enum Form {
 }
 
 impl Form {
-    /// Both of them.
+    /// Both forms.
     pub const ALL: [Self; 2] = [Self::Borrowed, Self::Owned];
 }
 
-/// A guard of any kind: only its drop matters.
+/// A guard of any kind, which a test only drops.
 pub trait Held: Debug {}
 impl<T: Debug> Held for T {}
 
 /// A guard whose type is hidden.
 pub type Guard<'a> = Box<dyn Held + 'a>;
-/// A future whose type is hidden. The future itself stays alive after it was ready.
+/// A future whose type is hidden. The future stays alive after it was ready.
 pub type Hidden<'a, O = Guard<'a>> = Boxed<dyn Future<Output = O> + 'a>;
 /// How a wait with a limit ends.
 pub type Outcome<'a> = Result<Guard<'a>, TimeoutError>;
 
-/// Hides the type of a future, and with `hide` that of its output.
+/// Hides the type of a future, and with `hide` the type of its output.
 pub fn hidden<'a, F: Future + 'a, O>(future: F, hide: impl Fn(F::Output) -> O + 'a) -> Hidden<'a, O> {
     let mut future = Box::pin(future);
     Box::pin(poll_fn(move |cx| future.as_mut().poll(cx).map(&hide)))
@@ -88,7 +89,7 @@ fn outcome<'a, G: Held + 'a, E>(result: Result<G, E>) -> Result<Guard<'a>, E> {
 
 /// A mutex and a read-write lock, of which a rule uses one.
 pub struct Subject<P: Platform> {
-    /// The form of all futures.
+    /// The form of all futures and guards.
     pub form: Form,
     /// For [`Op::Lock`].
     pub mutex: Arc<Mutex<u32, P>>,
@@ -103,7 +104,7 @@ impl<P: Platform> Debug for Subject<P> {
 }
 
 impl<P: Platform> Clone for Subject<P> {
-    /// The same locks.
+    /// Another handle of the same locks.
     fn clone(&self) -> Self {
         Self { form: self.form, mutex: Arc::clone(&self.mutex), rwlock: Arc::clone(&self.rwlock) }
     }
@@ -141,7 +142,7 @@ fn hide_result<'a, G: Held + 'a, E: 'a>(
 }
 
 impl<P: Platform> Subject<P> {
-    /// Free locks, the read-write lock with so many readers at most.
+    /// Free locks. The read-write lock has room for `most` readers.
     #[allow(clippy::arc_with_non_send_sync, reason = "some platforms' locks stay on one thread")]
     #[must_use]
     pub fn new(policy: RwLockPolicy, most: u32, form: Form) -> Self {
@@ -157,7 +158,7 @@ impl<P: Platform> Subject<P> {
         )
     }
 
-    /// A future of the operation that owns a share of the lock, whatever the form of the others.
+    /// A future of the operation that owns a share of the lock, whatever the subject's form.
     pub fn owned(&self, op: Op) -> Hidden<'static> {
         let (mutex, rwlock) = (Arc::clone(&self.mutex), Arc::clone(&self.rwlock));
         match op {
@@ -172,7 +173,7 @@ impl<P: Platform> Subject<P> {
     ///
     /// # Panics
     ///
-    /// For upgradable reads, which have no such method.
+    /// If the operation is an upgradable read, which has no such method.
     pub fn run<'a, O: 'a>(&'a self, op: Op, body: impl AsyncFnOnce() -> O + 'a) -> Hidden<'a, O> {
         match op {
             Op::Lock => Box::pin(self.mutex.run_exclusive(async |_| body().await)),
@@ -182,7 +183,7 @@ impl<P: Platform> Subject<P> {
         }
     }
 
-    /// The operation until another future is ready.
+    /// The operation, until another future is ready.
     pub fn until<'a, F: Future + 'a>(&'a self, op: Op, other: F) -> Hidden<'a, Result<Guard<'a>, F::Output>> {
         in_each_way!(
             self, op, self.form, (other), hide_result;
@@ -203,7 +204,7 @@ impl<P: Platform> Subject<P> {
         )
     }
 
-    /// One attempt, whose guard owns a share of the lock.
+    /// One attempt with an owned guard.
     pub fn attempt_owned(&self, op: Op) -> Option<Guard<'static>> {
         let (mutex, rwlock) = (Arc::clone(&self.mutex), Arc::clone(&self.rwlock));
         Some(match op {
@@ -214,12 +215,12 @@ impl<P: Platform> Subject<P> {
         })
     }
 
-    /// One attempt. Whether it succeeded.
+    /// Whether one attempt succeeds.
     pub fn try_op(&self, op: Op) -> bool {
         self.attempt(op).is_some()
     }
 
-    /// A guard at once.
+    /// A guard, from one poll.
     ///
     /// # Panics
     ///
@@ -232,37 +233,37 @@ impl<P: Platform> Subject<P> {
         }
     }
 
-    /// How many are inside, the granted ones included.
+    /// The number of owners, granted waiters included.
     #[must_use]
     pub fn inside(&self) -> usize {
         let state = self.rwlock.state();
         usize::from(self.mutex.is_locked()) + state.readers + usize::from(state.writer)
     }
 
-    /// How many wait.
+    /// The number of waiters.
     #[must_use]
     pub fn waiting(&self) -> usize {
         let state = self.rwlock.state();
         self.mutex.queued() + state.waiting_readers + state.waiting_upgradable + state.waiting_writers
     }
 
-    /// How many are inside, and how many wait.
+    /// The numbers of owners and waiters.
     #[must_use]
     pub fn state(&self) -> (usize, usize) {
         (self.inside(), self.waiting())
     }
 
-    /// How many owned futures and guards share in the ownership of the locks.
+    /// The number of owned futures and guards that share in the ownership of the locks.
     #[must_use]
     pub fn shares(&self) -> usize {
         Arc::strong_count(&self.mutex) + Arc::strong_count(&self.rwlock) - 2
     }
 
-    /// Asserts that nobody is inside or waits, and that every way in is open.
+    /// Asserts that the lock is free, has no waiters, and that every operation succeeds.
     ///
     /// # Panics
     ///
-    /// If that is not so.
+    /// If one of these does not hold.
     #[track_caller]
     pub fn assert_free(&self) {
         assert_eq!(self.state(), (0, 0));
@@ -272,15 +273,15 @@ impl<P: Platform> Subject<P> {
         assert!(!self.rwlock.state().upgradable);
     }
 
-    /// The same, and no owned form is left behind.
+    /// Asserts the same, and that no owned future or guard is left.
     ///
     /// # Panics
     ///
-    /// If that is not so.
+    /// If one of these does not hold.
     #[track_caller]
     pub fn assert_over(&self) {
         self.assert_free();
-        assert_eq!(self.shares(), 0, "an owned form is left behind");
+        assert_eq!(self.shares(), 0, "an owned future or guard is left");
     }
 }
 
@@ -316,12 +317,13 @@ impl<T: Debug> Drop for Case<T> {
     }
 }
 
-/// The forms of the `n`th lock: both. Under Miri one of them by turns, since the queue sees no difference.
+/// The forms in which the `n`th lock is tested: both. Miri takes one of them in turn, since the queue sees no
+/// difference.
 fn forms(n: usize) -> impl Iterator<Item = Form> {
     Form::ALL.into_iter().cycle().skip(n).take(if cfg!(miri) { 1 } else { 2 })
 }
 
-/// Every lock with an operation of which one at a time may be inside, in both forms.
+/// Runs the rule for every lock and operation of which one guard at a time may be inside, in both forms.
 pub fn each_serial<P: Platform>(rule: impl Fn(&Subject<P>, Op)) {
     let of_policy = |policy| {
         [(Op::Write, RwLock::<u32, P>::MAX_READERS), (Op::Upgradable, 9), (Op::Read, 1)]
@@ -336,12 +338,12 @@ pub fn each_serial<P: Platform>(rule: impl Fn(&Subject<P>, Op)) {
     }
 }
 
-/// Every policy of a read-write lock with room for all, in both forms.
+/// Runs the rule under every policy on a lock with room for all, in both forms.
 pub fn each_policy<P: Platform>(rule: impl Fn(&Subject<P>, RwLockPolicy)) {
     each_policy_with(RwLock::<u32, P>::MAX_READERS, rule);
 }
 
-/// Every policy of a read-write lock with so much room, in both forms.
+/// Runs the rule under every policy on a lock with room for `most` readers, in both forms.
 pub fn each_policy_with<P: Platform>(most: u32, rule: impl Fn(&Subject<P>, RwLockPolicy)) {
     for (n, policy) in POLICIES.into_iter().enumerate() {
         for form in forms(n) {

@@ -5,7 +5,7 @@ use core::future::Future;
 use core::task::{Poll, Waker};
 use std::sync::Arc;
 
-/// A future and the one waker that it is polled with: to the locks, a task.
+/// A future and the one waker that it is polled with, which is a task to the locks.
 #[derive(Debug)]
 pub struct Task<F: Future> {
     future: Option<Boxed<F>>,
@@ -20,7 +20,7 @@ impl<F: Future> Task<F> {
         Self::with_hooks(future, Hooks::default())
     }
 
-    /// A task that has not been polled, whose waker calls back.
+    /// A task that has not been polled, with hooks in its waker.
     #[must_use]
     pub fn with_hooks(future: F, hooks: Hooks) -> Self {
         let (waker, count) = hooked_waker(hooks);
@@ -36,7 +36,7 @@ impl<F: Future> Task<F> {
         task
     }
 
-    /// One poll.
+    /// Polls once.
     ///
     /// # Panics
     ///
@@ -46,7 +46,7 @@ impl<F: Future> Task<F> {
         poll_once(self.future.as_mut().expect("the future is gone"), &self.waker)
     }
 
-    /// One poll, with another task's waker.
+    /// Polls once, with the waker of another task.
     ///
     /// # Panics
     ///
@@ -71,23 +71,23 @@ impl<F: Future> Task<F> {
         }
     }
 
-    /// Drops the future. The counts stay.
+    /// Drops the future, and keeps the counts.
     pub fn cancel(&mut self) {
         drop(self.take());
     }
 
-    /// Takes the future out. The counts stay.
+    /// Takes the future out, and keeps the counts.
     pub fn take(&mut self) -> Option<Boxed<F>> {
         self.future.take()
     }
 
-    /// How often it was woken.
+    /// The number of times the task was woken.
     #[must_use]
     pub fn wakes(&self) -> usize {
         self.count.wakes()
     }
 
-    /// How many clones of its waker others keep.
+    /// The number of clones of the task's waker that exist elsewhere.
     #[must_use]
     pub fn wakers_kept(&self) -> usize {
         self.count.alive() - 1

@@ -6,7 +6,7 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 use core::task::{RawWaker, RawWakerVTable, Waker};
 use std::sync::Arc;
 
-/// How often a waker was woken, and how many of it there are.
+/// The number of wakes of a waker, and of its clones.
 #[derive(Debug, Default)]
 pub struct Count {
     wakes: AtomicUsize,
@@ -14,20 +14,20 @@ pub struct Count {
 }
 
 impl Count {
-    /// How often it was woken.
+    /// The number of wakes.
     #[must_use]
     pub fn wakes(&self) -> usize {
         self.wakes.load(Ordering::SeqCst)
     }
 
-    /// How many clones of the waker exist, the test's own included.
+    /// The number of clones of the waker, the test's own included.
     #[must_use]
     pub fn alive(&self) -> usize {
         self.alive.load(Ordering::SeqCst)
     }
 }
 
-/// What a waker does besides counting: each is called outside of any section, or the test fails.
+/// Hooks that a waker runs besides counting. The test fails if a waker is used inside a section.
 #[derive(Default)]
 pub struct Hooks {
     /// Called by `clone`.
@@ -75,12 +75,12 @@ pub fn hooked_waker(hooks: Hooks) -> (Waker, Arc<Count>) {
     (waker, count)
 }
 
-// One vtable for all, so that two wakers are of one task exactly if their data is the same.
+// All wakers share this vtable, so two wakers are equal exactly if their data is.
 static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, drop_waker);
 
 /// # Safety
 ///
-/// `data` comes from [`hooked_waker`] or `clone` and has not been dropped.
+/// `data` must come from [`hooked_waker`] or `clone`, and must not have been dropped.
 unsafe fn borrow<'a>(data: *const ()) -> &'a Inner {
     // SAFETY: as the caller promises.
     unsafe { &*data.cast::<Inner>() }
@@ -97,11 +97,11 @@ unsafe fn clone(data: *const ()) -> RawWaker {
 }
 
 unsafe fn wake(data: *const ()) {
-    /// The waker is consumed, however its hook ends.
+    /// Drops the waker, however its hook ends.
     struct Consumed(*const ());
     impl Drop for Consumed {
         fn drop(&mut self) {
-            // SAFETY: the vtable's contract: `wake` takes the waker over.
+            // SAFETY: by the contract of the vtable, `wake` owns the waker.
             unsafe { drop_waker(self.0) };
         }
     }
@@ -118,7 +118,7 @@ unsafe fn wake_by_ref(data: *const ()) {
 }
 
 unsafe fn drop_waker(data: *const ()) {
-    // SAFETY: the vtable's contract: this is the waker's own share, and its last use.
+    // SAFETY: by the contract of the vtable, this is the waker's own share, and its last use.
     let inner = unsafe { Arc::from_raw(data.cast::<Inner>()) };
     inner.count.alive.fetch_sub(1, Ordering::SeqCst);
     Inner::call(&inner.hooks.on_drop);

@@ -1,4 +1,4 @@
-//! What is dropped before it is done (U4).
+//! Guards and futures that are dropped before an upgrade is done (U4).
 
 use super::{assert_free, both_forms, counts, each, each_with};
 use crate::tools::form::Form;
@@ -16,17 +16,17 @@ fn u4_an_upgrade_that_was_never_polled_gives_its_share_back_in<P: Platform, F: F
         let mut writer = Task::new(F::write(lock));
         let mut next = Task::new(F::upgradable(lock));
         let upgrade = Box::pin(F::upgrade(F::try_upgradable(lock).expect("free")));
-        assert_eq!(counts(lock), (1, true, false, 0, 0, 0), "it keeps its share");
-        drop(F::try_read(lock).expect("not polled, it keeps nobody out"));
+        assert_eq!(counts(lock), (1, true, false, 0, 0, 0), "the upgrade keeps its share");
+        drop(F::try_read(lock).expect("an upgrade that was not polled keeps no reader out"));
         writer.pending();
         next.pending();
         drop(upgrade);
-        assert_eq!((writer.wakes(), next.wakes()), (1, 0), "before the drop returned");
+        assert_eq!((writer.wakes(), next.wakes()), (1, 0), "the writer is woken before the drop returns");
         drop(writer.ready());
         drop(next.ready());
         drop((writer, next));
         assert_free(lock);
-        // Beside readers, and not pinned.
+        // The future stands beside readers, and is not pinned.
         let plain = F::try_read(lock).expect("free");
         drop(F::upgrade(F::try_upgradable(lock).expect("free")));
         assert_eq!(counts(lock), (1, false, false, 0, 0, 0));
@@ -47,14 +47,14 @@ fn u4_a_queued_upgrade_that_is_dropped_lets_in_whom_it_kept_out_in<P: Platform, 
         let mut next = Task::queued(F::upgradable(lock));
         assert_eq!(counts(lock), (2, true, false, 1, 1, 1));
         upgrade.cancel();
-        assert_eq!((reader.wakes(), next.wakes()), (1, 1), "before the drop returned");
+        assert_eq!((reader.wakes(), next.wakes()), (1, 1), "both are woken before the drop returns");
         assert_eq!(counts(lock), (3, true, false, 0, 0, 0));
         assert_eq!((upgrade.wakes(), upgrade.wakers_kept()), (0, 0));
         drop((plain, reader.ready(), next.ready()));
         drop((reader, next));
         assert_free(lock);
     });
-    // A writer waits: nobody but it may enter.
+    // A writer waits: no other waiter may enter.
     each::<P>(|lock, _| {
         let plain = F::try_read(lock).expect("free");
         let upgradable = F::try_upgradable(lock).expect("free");
@@ -71,7 +71,7 @@ fn u4_a_queued_upgrade_that_is_dropped_lets_in_whom_it_kept_out_in<P: Platform, 
         drop((writer, reader));
         assert_free(lock);
     });
-    // It made room.
+    // The drop has made room.
     each_with::<P>(2, |lock, _| {
         let plain = F::try_read(lock).expect("free");
         let mut upgrade = Task::queued(F::upgrade(F::try_upgradable(lock).expect("free")));
@@ -113,7 +113,7 @@ fn u4_a_granted_upgrade_that_is_dropped_passes_the_lock_on_in<P: Platform, F: Fo
         }
         drop((writer, reader));
         assert_free(lock);
-        // Nobody waits.
+        // No other waiter is queued.
         let plain = F::try_read(lock).expect("free");
         let upgrade = Task::queued(F::upgrade(F::try_upgradable(lock).expect("free")));
         drop(plain);
@@ -128,7 +128,7 @@ pub(super) fn u4_a_forgotten_upgrade_keeps_its_share<P: Platform>() {
 
 fn u4_a_forgotten_upgrade_keeps_its_share_in<P: Platform, F: Form>() {
     each::<P>(|lock, _| {
-        // Forgotten at each of its moments: memory stays valid, and the lock may be dropped.
+        // The future is forgotten at each of its moments. Memory stays valid, and the lock may be dropped.
         for polls in [0, 1] {
             let lock = &Arc::new(RwLock::<u32, P>::with_policy(0, lock.policy()));
             let plain = F::try_read(lock).expect("free");
@@ -141,7 +141,7 @@ fn u4_a_forgotten_upgrade_keeps_its_share_in<P: Platform, F: Form>() {
             assert!(F::try_write(lock).is_err() && F::try_upgradable(lock).is_err());
             assert_eq!(lock.state().writer, polls == 1, "granted, and never claimed");
         }
-        // A forgotten guard.
+        // The guard is forgotten.
         let lock = &Arc::new(RwLock::<u32, P>::with_policy(0, lock.policy()));
         core::mem::forget(F::try_upgradable(lock));
         remember(&**lock);
@@ -157,7 +157,7 @@ pub(super) fn u4_a_waiting_upgradable_read_that_is_dropped_leaves<P: Platform>()
 
 fn u4_a_waiting_upgradable_read_that_is_dropped_leaves_in<P: Platform, F: Form>() {
     each::<P>(|lock, _| {
-        // Never polled, waiting, granted.
+        // The futures are dropped unpolled, waiting, and granted.
         let held = F::try_write(lock).expect("free");
         drop(F::upgradable(lock));
         let mut all: Vec<_> = (0..4).map(|_| Task::queued(F::upgradable(lock))).collect();
@@ -168,7 +168,11 @@ fn u4_a_waiting_upgradable_read_that_is_dropped_leaves_in<P: Platform, F: Form>(
         drop(held);
         assert_eq!(all.iter().map(Task::wakes).collect::<Vec<_>>(), [1, 0, 0, 0]);
         all[0].cancel();
-        assert_eq!(all.iter().map(Task::wakes).collect::<Vec<_>>(), [1, 0, 1, 0], "before the drop returned");
+        assert_eq!(
+            all.iter().map(Task::wakes).collect::<Vec<_>>(),
+            [1, 0, 1, 0],
+            "the waiters are woken before the drop returns"
+        );
         all[3].cancel();
         all[2].cancel();
         assert_eq!(writer.wakes(), 1);

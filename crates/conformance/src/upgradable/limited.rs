@@ -1,5 +1,5 @@
-//! Upgrades with a limit, on the manual clock: one that ends without the lock has its share still (U7, with T1 to T5, W5
-//! and K3).
+//! Upgrades with a limit, on the manual clock. An upgrade that ends without the lock keeps its share (U7, with T1 to
+//! T5, W5 and K3).
 
 use crate::rules;
 use crate::tools::clock::{ManualTimer, Use, forbid_clock, on_next};
@@ -35,7 +35,7 @@ const LIMIT: Duration = Duration::from_millis(10);
 enum How {
     Timeout,
     Deadline,
-    /// Until the platform's own sleep is over.
+    /// Until a sleep of the platform is over.
     Until,
 }
 
@@ -45,7 +45,7 @@ enum Reader<'a, P: ManualTimer> {
     Owned(OwnedRwLockUpgradableReadGuard<u32, P>),
 }
 
-/// Why there is no lock.
+/// The reason why an upgrade has ended without the lock.
 #[derive(Debug, PartialEq, Eq)]
 enum Reason {
     Time(TimeoutError),
@@ -56,7 +56,7 @@ type Writer<'a> = Box<dyn DerefMut<Target = u32> + 'a>;
 type Outcome<'a, P> = Result<Writer<'a>, UpgradeError<Reader<'a, P>, Reason>>;
 type Hidden<'a, P> = Pin<Box<dyn Future<Output = Outcome<'a, P>> + 'a>>;
 
-/// The future, which stays alive after it was ready, with its types hidden.
+/// Hides the types of the future, which stays alive after it was ready.
 fn hide<'a, P, W, G, E>(
     future: impl Future<Output = Result<W, UpgradeError<G, E>>> + 'a,
     reader: fn(G) -> Reader<'a, P>,
@@ -85,7 +85,7 @@ impl<'a, P: ManualTimer> Reader<'a, P> {
         }
     }
 
-    /// The upgrade; without a limit its time is over.
+    /// The upgrade. If `limit` is `None`, its time is over already.
     fn upgrade(self, how: How, limit: Option<Duration>) -> Hidden<'a, P> {
         let span = || P::span(limit.unwrap_or_default());
         let instant = || limit.map_or_else(P::past_instant, P::instant_in);
@@ -110,14 +110,14 @@ impl<'a, P: ManualTimer> Reader<'a, P> {
     }
 }
 
-/// A fresh lock, and how it is upgraded.
+/// A fresh lock, and the kind of upgrade.
 struct Fixture<P: ManualTimer> {
     lock: Arc<RwLock<u32, P>>,
     how: How,
     owned: bool,
 }
 
-/// Readers, whether one is upgradable, whether a writer has the lock; readers, upgradable readers and writers that wait.
+/// Readers, whether one is upgradable, whether a writer is inside; waiting readers, upgradable readers and writers.
 type State = (usize, bool, bool, usize, usize, usize);
 
 impl<P: ManualTimer> Fixture<P> {
@@ -164,7 +164,7 @@ impl<P: ManualTimer> Fixture<P> {
         self.reader().upgrade(self.how, Some(LIMIT))
     }
 
-    /// The upgrade ends without the lock.
+    /// Asserts that the upgrade ends without the lock.
     #[track_caller]
     fn fails<'a>(&'a self, upgrade: &mut Task<Hidden<'a, P>>) -> Reader<'a, P> {
         let failed = upgrade.ready().err().expect("there is another reader");
@@ -182,7 +182,7 @@ impl<P: ManualTimer> Fixture<P> {
 fn u7_alone_it_is_granted_at_once<P: ManualTimer>() {
     Fixture::<P>::each(|f| {
         let mut task = Task::new(f.upgrade());
-        // A lock that is there at once costs no clock.
+        // A lock that is available at once uses no clock.
         let mut guard = forbid_clock(|| task.ready()).expect("there is no other reader");
         assert_eq!(f.state(), (0, false, true, 0, 0, 0));
         **guard += 1;
@@ -202,12 +202,12 @@ fn u7_what_ends_without_the_lock_is_a_reader_still<P: ManualTimer>() {
         let guard = f.fails(&mut upgrade);
         assert_eq!((f.state(), P::armed()), ((2, true, false, 0, 0, 0), Some(0)));
         assert_eq!((guard.value(), upgrade.wakers_kept()), (7, 0));
-        // T5: it is not granted any more, nor woken.
+        // T5: a later release neither grants nor wakes the upgrade.
         drop(plain);
         assert_eq!((f.state(), upgrade.wakes()), ((1, true, false, 0, 0, 0), 1));
-        // It excludes whom it excluded before.
+        // The share excludes the same operations as before.
         assert!(f.lock.try_upgradable_read().is_err() && f.lock.try_write().is_err());
-        drop(f.lock.try_read().expect("beside it plain readers come and go"));
+        drop(f.lock.try_read().expect("plain readers enter beside an upgradable reader"));
         drop(upgrade);
         assert_eq!(f.state(), (1, true, false, 0, 0, 0), "the share is the guard's");
         drop(guard);
@@ -222,7 +222,7 @@ fn u7_it_lets_in_whom_only_it_kept_out<P: ManualTimer>() {
         let mut next = Task::queued(f.lock.upgradable_read());
         P::advance(LIMIT);
         let guard = f.fails(&mut upgrade);
-        // W5: before the poll returned. There is one upgradable reader still.
+        // W5: the readers enter before the poll returns. There is still one upgradable reader.
         assert_eq!((readers[0].wakes(), readers[1].wakes(), next.wakes()), (1, 1, 0));
         assert_eq!(f.state(), (4, true, false, 0, 1, 0));
         drop((readers[0].ready(), readers[1].ready()));
@@ -277,7 +277,7 @@ fn u7_granted_in_time_is_granted<P: ManualTimer>() {
         **guard += 1;
         assert_eq!(f.state(), (0, false, true, 0, 0, 0));
     });
-    // T4: also if it is granted while its sleep is polled for the last time.
+    // T4: the upgrade returns its guard, also if it is granted during the last poll of its sleep.
     Fixture::<P>::each(|f| {
         if f.how == How::Until {
             return;
@@ -297,7 +297,7 @@ fn u7_granted_in_time_is_granted<P: ManualTimer>() {
 
 fn u7_a_zero_timeout_and_a_past_deadline<P: ManualTimer>() {
     Fixture::<P>::each(|f| {
-        // T2: zero is refused, beside others or alone; a deadline that has passed is one attempt.
+        // T2: zero is refused, with other readers or without. A deadline that has passed makes one attempt.
         for alone in [true, false] {
             let plain = (!alone).then(|| f.lock.try_read().expect("free"));
             match Task::new(f.reader().upgrade(f.how, None)).ready() {
@@ -370,7 +370,7 @@ fn u7_dropped_it_gives_its_share_back<P: ManualTimer>() {
 }
 
 fn u7_a_panic_gives_its_share_back<P: ManualTimer>() {
-    // The waker of a reader that it lets in.
+    // The waker of a reader that the upgrade lets in panics.
     Fixture::<P>::each(|f| {
         let plain = f.lock.try_read().expect("free");
         let mut upgrade = Task::queued(f.upgrade());
@@ -382,7 +382,7 @@ fn u7_a_panic_gives_its_share_back<P: ManualTimer>() {
         assert_eq!(f.state(), (2, false, false, 0, 0, 0), "the reader is in, the upgrade is gone");
         drop((plain, reader.ready()));
     });
-    // The sleep's drop, which comes last.
+    // The drop of the sleep panics, and comes last.
     Fixture::<P>::each(|f| {
         let plain = f.lock.try_read().expect("free");
         let mut upgrade = Task::queued(f.upgrade());
@@ -431,7 +431,7 @@ fn u7_as_another_error_it_drops_the_guard<P: ManualTimer>() {
         });
         let error = refused.ready().expect_err("zero");
         assert_eq!(error.kind(), std::io::ErrorKind::InvalidInput);
-        // It is an error itself, whatever the data is.
+        // The failed upgrade is an error itself, whatever the type of the data.
         let guard = lock.try_upgradable_read().expect("free");
         let mut failing =
             Task::new(RwLockUpgradableReadGuard::upgrade_until(guard, async { TimeoutError::InvalidTimeout }));

@@ -1,4 +1,4 @@
-//! Who enters when (U1 to U3), and the conversions (U5, U6).
+//! Which waiter enters when (U1 to U3), and the conversions (U5, U6).
 
 use super::{assert_free, both_forms, counts, each, each_with};
 use crate::tools::form::Form;
@@ -20,7 +20,7 @@ fn u1_one_upgradable_reader_at_a_time_in<P: Platform, F: Form>() {
         assert_eq!(counts(lock), (1, true, false, 0, 2, 0));
         drop(first);
         assert_eq!((second.wakes(), third.wakes()), (1, 0));
-        assert_eq!(counts(lock), (1, true, false, 0, 1, 0), "never free in between");
+        assert_eq!(counts(lock), (1, true, false, 0, 1, 0), "the lock is never free in between");
         let guard = second.ready();
         third.pending();
         drop(guard);
@@ -46,12 +46,12 @@ fn u1_plain_readers_come_and_go_beside_it_in<P: Platform, F: Form>() {
         assert_eq!(counts(lock), (2, true, false, 0, 0, 0));
         drop(upgradable);
         assert_eq!(counts(lock), (1, false, false, 0, 0, 0));
-        // Room for the next one.
+        // The next upgradable reader may enter.
         drop(F::try_upgradable(lock).expect("the other one has left"));
         drop(after);
         assert_free(lock);
     });
-    // The last reader to leave lets a writer in, whichever kind it is.
+    // The last reader that leaves lets a writer in, whichever kind it is.
     each::<P>(|lock, _| {
         for upgradable_last in [false, true] {
             let (plain, upgradable) = (F::try_read(lock).expect("free"), F::try_upgradable(lock).expect("free"));
@@ -145,7 +145,7 @@ fn u2_its_turn_is_among_writers_in<P: Platform, F: Form>() {
         drop((writer, upgradable, also, last, reader));
         assert_free(lock);
     });
-    // A waiting writer keeps a new one out.
+    // A waiting writer keeps a new upgradable reader out.
     each::<P>(|lock, _| {
         let reading = F::try_read(lock).expect("free");
         let mut writer = Task::queued(F::write(lock));
@@ -251,7 +251,7 @@ fn u3_what_was_read_is_still_so_in<P: Platform, F: Form>() {
             let mut plain: Vec<_> = (0..3).map(|_| F::try_read(lock).expect("a reader")).collect();
             let mut writers: Vec<_> = (0..random.below(3)).map(|_| Task::queued(F::write(lock))).collect();
             let mut readers: Vec<_> = (0..random.below(3)).map(|_| Task::new(F::read(lock))).collect();
-            // Ready or not: their guards are dropped.
+            // The readers may be ready or not: their guards are dropped.
             readers.iter_mut().for_each(|reader| drop(reader.poll()));
             let mut upgrade = Task::queued(F::upgrade(upgradable));
             while let Some(guard) = plain.pop() {
@@ -265,7 +265,7 @@ fn u3_what_was_read_is_still_so_in<P: Platform, F: Form>() {
                 drop(guard);
             }
             let mut guard = upgrade.ready();
-            assert_eq!(*guard, seen, "somebody wrote in between");
+            assert_eq!(*guard, seen, "the value changed under the upgradable read");
             *guard += 1;
             drop(guard);
             drop((writers, readers, upgrade));
@@ -312,12 +312,12 @@ fn u3_an_upgrade_where_there_is_room_for_one_in<P: Platform, F: Form>() {
         let mut upgrade = Task::new(F::upgrade(upgradable));
         let guard = upgrade.ready();
         assert_eq!(counts(lock), (0, false, true, 1, 1, 0));
-        // Back to a share: there is no room beside it.
+        // The writer becomes an upgradable reader again. There is no room beside it.
         let upgradable = F::downgrade_to_upgradable(guard);
         assert_eq!(counts(lock), (1, true, false, 1, 1, 0));
         assert_eq!((reader.wakes(), second.wakes()), (0, 0));
         drop(upgradable);
-        // One of the two, and then the other.
+        // One of the two waiters enters, and then the other.
         let reader_first = policy == TaskFair;
         assert_eq!((reader.wakes(), second.wakes()), (usize::from(reader_first), usize::from(!reader_first)));
         if reader_first {
@@ -354,7 +354,7 @@ fn u3_after_the_upgrade_the_policy_goes_on_in<P: Platform, F: Form>() {
         let mut upgrade = Task::queued(F::upgrade(upgradable));
         drop(reading);
         drop(upgrade.ready());
-        // An upgrade is a writer: after it phase-fair lets the readers in.
+        // An upgrade is a writer, so phase-fair lets the readers in after it.
         let readers_first = policy == PhaseFair;
         assert_eq!((writer.wakes(), reader.wakes()), (usize::from(!readers_first), usize::from(readers_first)));
         if readers_first {
@@ -381,13 +381,13 @@ fn u5_a_downgrade_lets_the_next_upgradable_reader_in_in<P: Platform, F: Form>() 
         assert_eq!(second.wakes(), 1);
         assert_eq!(counts(lock), (2, true, false, 0, 0, 0));
         let upgradable = second.ready();
-        assert!(F::try_upgrade(upgradable).is_err(), "the plain one is inside");
+        assert!(F::try_upgrade(upgradable).is_err(), "the plain reader is inside");
         assert_eq!(counts(lock), (1, false, false, 0, 0, 0));
         drop((plain, second));
         assert_free(lock);
-        // With nobody waiting, and with a writer in between.
+        // The downgrade succeeds with no waiter, and with a waiting writer.
         let plain = F::downgrade_upgradable(F::try_upgradable(lock).expect("free"));
-        drop(F::try_upgradable(lock).expect("it is a plain one now"));
+        drop(F::try_upgradable(lock).expect("the guard is a plain read now"));
         drop(plain);
         let first = F::try_upgradable(lock).expect("free");
         let mut writer = Task::queued(F::write(lock));
@@ -408,7 +408,7 @@ pub(super) fn u5_a_writer_becomes_the_upgradable_reader<P: Platform>() {
 
 fn u5_a_writer_becomes_the_upgradable_reader_in<P: Platform, F: Form>() {
     each::<P>(|lock, policy| {
-        // Nobody waits.
+        // No other waiter is queued.
         let mut write = F::try_write(lock).expect("free");
         *write = 7;
         let upgradable = F::downgrade_to_upgradable(write);
@@ -417,7 +417,7 @@ fn u5_a_writer_becomes_the_upgradable_reader_in<P: Platform, F: Form>() {
         drop(F::try_read(lock).expect("a reader"));
         assert!(F::try_write(lock).is_err() && F::try_upgradable(lock).is_err());
         drop(upgradable);
-        // Readers come in as with a downgrade to a plain read.
+        // Readers enter as after a downgrade to a plain read.
         for writer_waits in [false, true] {
             let write = F::try_write(lock).expect("free");
             let mut readers: Vec<_> = (0..40).map(|_| Task::queued(F::read(lock))).collect();
@@ -426,11 +426,11 @@ fn u5_a_writer_becomes_the_upgradable_reader_in<P: Platform, F: Form>() {
             let upgradable = F::downgrade_to_upgradable(write);
             let enter = !writer_waits || policy != WriterPreferring;
             assert!(readers.iter().all(|reader| reader.wakes() == usize::from(enter)));
-            assert_eq!(also.wakes(), 0, "there is one");
+            assert_eq!(also.wakes(), 0, "there is one upgradable reader already");
             if enter {
                 readers.iter_mut().for_each(|reader| drop(reader.ready()));
             }
-            // It may become the writer again before the other one.
+            // The upgradable reader may become the writer again, before the waiting writer.
             let write = F::try_upgrade(upgradable).unwrap_or_else(|_| panic!("nobody else is inside"));
             assert_eq!(also.wakes(), 0);
             drop(write);
@@ -453,10 +453,10 @@ pub(super) fn u5_never_two_owners_or_none<P: Platform>() {
 
 fn u5_never_two_owners_or_none_in<P: Platform, F: Form>() {
     each::<P>(|lock, _| {
-        // Whenever a waker is called, it is seen from outside.
+        // Each wake inspects the lock from outside.
         let seen = Slot::new();
         let on_wake = || {
-            // A lock that outlives the hook, which stays with the thread.
+            // The hook stays with the thread, so it must not keep the lock alive.
             let (lock, seen) = (Arc::downgrade(lock), seen.clone());
             hook(move || {
                 if let Some(lock) = lock.upgrade() {
@@ -503,8 +503,8 @@ fn u6_try_upgrade_in<P: Platform, F: Form>() {
         let before = counts(lock);
         let upgradable = F::try_upgrade(upgradable).err().expect("a reader is inside");
         assert_eq!((counts(lock), *upgradable), (before, 0), "nothing has changed");
-        drop(F::try_read(lock).expect("nobody was kept out"));
-        // A granted reader that has not claimed is one too.
+        drop(F::try_read(lock).expect("a failed attempt keeps no reader out"));
+        // A granted reader that has not claimed is inside, too.
         let mut writer = Task::queued(F::write(lock));
         let mut reader = Task::queued(F::read(lock));
         drop(plain);
@@ -512,7 +512,7 @@ fn u6_try_upgrade_in<P: Platform, F: Form>() {
         assert_eq!(reader.wakes(), 1);
         let upgradable = F::try_upgrade(upgradable).err().expect("a reader is granted");
         drop(reader.ready());
-        // Waiting writers are passed.
+        // The upgrade goes before the waiting writers.
         let mut writer = Task::queued(F::write(lock));
         let mut next = Task::queued(F::upgradable(lock));
         let mut write = F::try_upgrade(upgradable).unwrap_or_else(|_| panic!("nobody else is inside"));
@@ -553,8 +553,8 @@ fn u6_an_upgrade_polled_again_keeps_its_place_in<P: Platform, F: Form>() {
     });
 }
 
-/// While a batch of readers is being let in an upgradable reader may wait although there is a place for it. A newcomer does
-/// not take that: it comes from a waker, between two chunks.
+/// While a batch of readers is being let in, an upgradable reader may have to wait although it would fit. A newcomer
+/// must not take that place. The newcomer comes from a waker, between two chunks.
 pub(super) fn u2_a_newcomer_between_two_chunks_passes_nobody<P: Platform>() {
     both_forms!(u2_a_newcomer_between_two_chunks_passes_nobody_in);
 }

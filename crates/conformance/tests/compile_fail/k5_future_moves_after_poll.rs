@@ -1,4 +1,4 @@
-//! A lock future stays where it was polled: the queue points to it.
+//! A lock future must not move after its first poll: the queue points to it.
 
 use core::future::Future;
 use core::pin::pin;

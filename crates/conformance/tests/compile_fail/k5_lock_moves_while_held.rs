@@ -1,4 +1,4 @@
-//! A lock stays where it is while somebody holds it.
+//! A lock can't move while a guard borrows it.
 
 use fifolock::Mutex;
 

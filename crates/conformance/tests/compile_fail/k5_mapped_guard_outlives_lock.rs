@@ -1,4 +1,4 @@
-//! A guard for a part borrows the whole lock.
+//! A mapped guard borrows the whole lock.
 
 use fifolock::{Mutex, MutexGuard};
 

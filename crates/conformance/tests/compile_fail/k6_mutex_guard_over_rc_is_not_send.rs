@@ -1,4 +1,4 @@
-//! A guard can't take what must stay on its thread to another.
+//! A guard of data that is not `Send` must stay on its thread.
 
 use fifolock::Mutex;
 use std::rc::Rc;

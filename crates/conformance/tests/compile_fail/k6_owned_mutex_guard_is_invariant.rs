@@ -1,4 +1,4 @@
-//! A guard that gives `&mut` is invariant: else something short-lived could be put where something long-lived is.
+//! A guard that gives `&mut` is invariant: otherwise a short-lived value could be stored as a long-lived one.
 
 use fifolock::OwnedMutexGuard;
 

@@ -1,4 +1,4 @@
-//! Readers on several threads must not share what must not be shared.
+//! Readers on several threads share the data, so the data must be `Sync`.
 
 use core::cell::Cell;
 use fifolock::RwLock;

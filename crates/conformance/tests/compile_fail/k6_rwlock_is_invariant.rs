@@ -1,4 +1,4 @@
-//! Who holds a lock may put something in: else something short-lived could be put where something long-lived is.
+//! A lock gives `&mut`, so it is invariant: otherwise a short-lived value could be stored as a long-lived one.
 
 use fifolock::RwLock;
 

@@ -1,4 +1,4 @@
-//! It can become a write guard, so it is as invariant as that.
+//! An upgradable guard can become a write guard, so it is invariant too.
 
 use fifolock::RwLockUpgradableReadGuard;
 

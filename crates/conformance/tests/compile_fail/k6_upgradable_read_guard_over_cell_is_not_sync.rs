@@ -1,4 +1,4 @@
-//! It is shared with plain readers.
+//! An upgradable reader shares the data with plain readers, so the data must be `Sync`.
 
 use core::cell::Cell;
 use fifolock::RwLockUpgradableReadGuard;

@@ -1,4 +1,4 @@
-//! It ends in a write guard, so it is as invariant as that.
+//! An upgrade returns a write guard, so it is invariant too.
 
 use core::pin::Pin;
 use fifolock::Upgrade;

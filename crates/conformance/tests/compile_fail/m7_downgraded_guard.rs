@@ -1,4 +1,4 @@
-//! A write guard is gone when it has become a read guard.
+//! A downgrade consumes the write guard.
 
 use fifolock::RwLock;
 

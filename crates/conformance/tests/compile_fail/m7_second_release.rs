@@ -1,4 +1,4 @@
-//! A guard releases once: it is gone then.
+//! A release consumes the guard, so a guard releases once.
 
 use fifolock::Mutex;
 

@@ -1,4 +1,4 @@
-//! What a guard lends is lent no longer than it lives.
+//! A reference to the data ends with its guard.
 
 use fifolock::RwLock;
 

@@ -1,4 +1,4 @@
-//! There is no guard beside the one that the upgrade ends in.
+//! An upgrade consumes the upgradable guard.
 
 use fifolock::{RwLock, RwLockUpgradableReadGuard};
 

@@ -1,4 +1,4 @@
-//! A part of what is written need not be fit for sharing.
+//! A mapped write guard can't be downgraded: its part may be exclusive data that readers must not share.
 
 use fifolock::{RwLock, RwLockWriteGuard};
 

@@ -1,4 +1,4 @@
-//! A lock future that is not awaited locks nothing; the warning says what to do.
+//! A lock future that is not awaited locks nothing. The warning says what to do.
 #![deny(unused_must_use)]
 
 use core::time::Duration;

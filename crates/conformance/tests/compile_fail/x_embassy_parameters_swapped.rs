@@ -1,4 +1,4 @@
-//! On embassy the raw mutex is the first parameter; the error says so.
+//! On embassy the raw mutex is the first parameter, and the error says so.
 
 use embassy_sync::blocking_mutex::raw::CriticalSectionRawMutex;
 use fifolock::embassy::Mutex;

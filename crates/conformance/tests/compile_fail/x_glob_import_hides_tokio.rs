@@ -1,4 +1,4 @@
-//! The facade's modules have the names of the runtimes' crates, so names are imported one by one.
+//! The facade's modules have the names of the runtimes' crates, so programs must import names one by one.
 
 use fifolock::*;
 

@@ -1,4 +1,4 @@
-//! A guard borrows its lock, and a spawned task can't borrow. The error shows the borrow; `lock_owned` is the way.
+//! A guard borrows its lock, and a spawned task can't borrow. The error shows the borrow; `lock_owned` avoids it.
 
 use fifolock::tokio::Mutex;
 

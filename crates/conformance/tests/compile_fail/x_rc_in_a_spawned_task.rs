@@ -1,4 +1,4 @@
-//! A lock of what is not `Send` stays on its thread; the error names the `Rc`.
+//! A lock of data that is not `Send` stays on its thread. The error names the `Rc`.
 
 use fifolock::tokio::Mutex;
 use std::rc::Rc;

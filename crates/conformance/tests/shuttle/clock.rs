@@ -1,4 +1,4 @@
-//! Clocks that stand until they are moved on: one of shuttle's own parts, and those of tokio and embassy.
+//! Clocks that stand still until a test advances them: one made of shuttle's own parts, and those of tokio and embassy.
 
 use core::future::Future;
 use core::marker::PhantomData;
@@ -14,7 +14,7 @@ use fifolock_core::raw::RawLock;
 use shuttle::sync::Mutex;
 use std::collections::BTreeMap;
 
-/// A platform for the programs.
+/// A platform that the programs run on.
 pub(super) trait World:
     Platform<Raw: Send + Sync> + Timer<Duration: Send, Instant: Send, Sleep: Send> + 'static
 {
@@ -23,17 +23,17 @@ pub(super) trait World:
         schedules();
     }
 
-    /// Lets one tick pass.
+    /// Advances the clock by one tick.
     fn tick();
 
-    /// So many ticks.
+    /// A span of `number` ticks.
     fn ticks(number: u32) -> Self::Duration;
 
-    /// No sleep is left, or what is left wakes nobody in the next schedule.
+    /// Ends a schedule: no sleep is armed, or an armed one wakes no task of the next schedule.
     fn settle();
 }
 
-/// A tick of the adapters' clocks.
+/// The length of a tick on the adapters' clocks.
 const TICK: Duration = Duration::from_millis(10);
 
 macro_rules! adapters {
@@ -53,7 +53,7 @@ macro_rules! adapters {
                 }
 
                 fn settle() {
-                    // embassy's queue keeps the wakers of sleeps that are gone until their time has come.
+                    // Embassy's queue keeps the waker of a dropped sleep until its time has come.
                     <Self as TestTimer>::advance(TICK * 1000);
                 }
             }
@@ -63,13 +63,14 @@ macro_rules! adapters {
 
 adapters!(Tokio, OnEmbassy);
 
-/// embassy's platform. A critical section would exclude other threads, and all of shuttle's are one.
+/// Embassy's platform over a raw mutex of shuttle. A critical section would exclude other threads, but shuttle runs all
+/// of its own on one.
 pub(super) type OnEmbassy = Embassy<Exclusive>;
 
-/// A raw mutex that shuttle knows of.
+/// A raw mutex that shuttle schedules.
 pub(super) struct Exclusive(Mutex<()>);
 
-// SAFETY: the mutex keeps the other threads of shuttle out while the closure runs; it runs once.
+// SAFETY: the mutex keeps shuttle's other threads out while the closure runs, and the closure runs once.
 unsafe impl RawMutex for Exclusive {
     const INIT: Self = Self(Mutex::new(()));
 
@@ -110,11 +111,11 @@ struct Clock {
 }
 
 shuttle::lazy_static! {
-    // One for each schedule.
+    // Each schedule has a clock of its own.
     static ref CLOCK: Mutex<Clock> = Mutex::new(Clock::default());
 }
 
-/// A platform whose ticks are those of the clock.
+/// A platform on that clock.
 #[derive(Debug)]
 pub(super) struct Ticks<R>(PhantomData<R>);
 

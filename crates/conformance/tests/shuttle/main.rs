@@ -1,9 +1,9 @@
-//! Programs that are too large for loom, under random schedules: tasks of shuttle's executor on locks over shuttle's
-//! atomics, with a clock that a task of its own moves on; and the same programs through the adapters whose clocks a test can
-//! set, tokio's and embassy's. (The timers of smol and async-std belong to a thread that shuttle knows nothing of.)
+//! Programs that are too large for loom, under random schedules. Their tasks run on shuttle's executor, with locks over
+//! shuttle's atomics and a clock that one task advances. The same programs run through the adapters whose clock a test
+//! can set: tokio's and embassy's. The timers of smol and async-std belong to a thread that shuttle does not schedule.
 //!
-//! Shuttle finds what hangs: a schedule in which everybody waits fails. It sees no weak memory; loom does that. A schedule
-//! that fails is printed, and `shuttle::replay` runs it again.
+//! Shuttle finds hangs: a schedule in which every task waits fails. Shuttle does not model weak memory, which loom
+//! does. A failing schedule is printed, and `shuttle::replay` runs it again.
 
 #![cfg(fifolock_shuttle)]
 
@@ -18,7 +18,7 @@ use core::task::{Context, Poll};
 use shuttle::rand::{Rng as _, thread_rng};
 use std::env;
 
-/// Runs a program under random schedules, and under those of a scheduler that looks for rare ones.
+/// Runs a program under random schedules, and under those of a scheduler that prefers rare schedules.
 fn explore<P: World>(program: fn()) {
     let iterations = env::var("FIFOLOCK_SHUTTLE_ITERATIONS").map_or(100, |number| number.parse().expect("a number"));
     P::with(|| {
@@ -27,12 +27,12 @@ fn explore<P: World>(program: fn()) {
     });
 }
 
-/// A number below `limit`, which belongs to the schedule.
+/// A number below `limit` that belongs to the schedule, so a replay repeats the number.
 fn below(limit: u32) -> u32 {
     thread_rng().gen_range(0..limit)
 }
 
-/// What is behind a lock. These atomics are no steps of the schedule.
+/// The data behind a lock. Its atomics are not shuttle's, so they are no steps of the schedule.
 #[derive(Debug, Default)]
 struct Inside {
     readers: AtomicUsize,
@@ -41,7 +41,7 @@ struct Inside {
 }
 
 impl Inside {
-    /// As a reader, for a while.
+    /// Acts as a reader for a while.
     async fn read(&self) {
         self.readers.fetch_add(1, Ordering::Relaxed);
         assert_eq!(self.writers.load(Ordering::Relaxed), 0, "a reader beside a writer");
@@ -50,7 +50,7 @@ impl Inside {
         self.readers.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// As the writer, for a while.
+    /// Acts as the writer for a while.
     async fn write(&self) {
         assert_eq!(self.writers.fetch_add(1, Ordering::Relaxed), 0, "two writers");
         assert_eq!(self.readers.load(Ordering::Relaxed), 0, "a writer beside readers");
@@ -61,7 +61,7 @@ impl Inside {
     }
 }
 
-/// Lets others run, or not.
+/// Lets other tasks run, or not.
 async fn pause() {
     if below(2) == 0 {
         shuttle::future::yield_now().await;

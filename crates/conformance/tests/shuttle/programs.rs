@@ -1,4 +1,4 @@
-//! The programs. Each ends with locks that are free, nobody queued and no sleep armed.
+//! The programs. At the end of each, the locks are free, no task is queued and no sleep is armed.
 
 use super::clock::{OnEmbassy, Ticks, World};
 use super::{Inside, below, explore, give_up_after, pause};
@@ -22,7 +22,7 @@ type TestRwLock<P> = RwLock<Inside, P>;
 type OnStd = Ticks<StdLock>;
 type OnSpin = Ticks<SpinLock>;
 
-/// Runs the tasks beside the clock.
+/// Runs the tasks and the clock.
 fn run<P: World>(tasks: Vec<JoinHandle<()>>) {
     let clock = future::spawn(async {
         for _ in 0..TICKS {
@@ -34,7 +34,7 @@ fn run<P: World>(tasks: Vec<JoinHandle<()>>) {
         for task in tasks {
             task.await.expect("no task panics");
         }
-        clock.await.expect("it does not panic");
+        clock.await.expect("the clock does not panic");
     });
     P::settle();
 }
@@ -50,7 +50,7 @@ fn assert_unlocked<P: World>(lock: &TestRwLock<P>) {
     assert_eq!((state.waiting_readers, state.waiting_upgradable, state.waiting_writers), (0, 0, 0));
 }
 
-/// One way or another; whether it had its turn.
+/// Locks the mutex in a random way; returns whether the task had its turn.
 async fn mutex_turn<P: World>(mutex: &TestMutex<P>) -> bool {
     match below(5) {
         0 => match mutex.try_lock() {
@@ -77,7 +77,7 @@ async fn mutex_turn<P: World>(mutex: &TestMutex<P>) -> bool {
     true
 }
 
-/// The same for a read-write lock.
+/// Locks the read-write lock in a random way.
 async fn rwlock_turn<P: World>(lock: &TestRwLock<P>) {
     match below(9) {
         0 => {
@@ -144,7 +144,7 @@ fn mutex<P: World>() {
     assert_eq!(mutex.try_lock().expect("free").turns.load(Ordering::Relaxed), turns);
 }
 
-/// F08, M5, M6: timeouts, cancellations, tries.
+/// F08, M5 and M6: timeouts, cancellations, attempts.
 #[test]
 fn shuttle_mutex() {
     explore::<OnStd>(mutex::<OnStd>);
@@ -169,7 +169,7 @@ fn rwlock<P: World>(policy: RwLockPolicy, max_readers: u32) {
     assert_unlocked(&lock);
 }
 
-/// W, U: all operations.
+/// W and U: all operations.
 #[test]
 fn shuttle_rwlock_writer_preferring() {
     explore::<OnStd>(|| rwlock::<OnStd>(RwLockPolicy::WriterPreferring, 100));
@@ -185,7 +185,7 @@ fn shuttle_rwlock_phase_fair() {
     explore::<OnStd>(|| rwlock::<OnStd>(RwLockPolicy::PhaseFair, 100));
 }
 
-/// W7: two readers at the most.
+/// W7: at most two readers.
 #[test]
 fn shuttle_rwlock_with_little_room() {
     explore::<OnStd>(|| {
@@ -198,7 +198,7 @@ fn shuttle_rwlock_spin() {
     explore::<OnSpin>(|| rwlock::<OnSpin>(RwLockPolicy::WriterPreferring, 100));
 }
 
-/// Several locks, taken in one order; guards go to other tasks, and tasks are aborted.
+/// Several locks, which all tasks take in one order. Guards move to other tasks, and tasks are aborted.
 #[test]
 fn shuttle_several_locks() {
     explore::<OnStd>(|| {
@@ -224,7 +224,7 @@ fn shuttle_several_locks() {
                     drop(outer);
                 });
                 rwlock_turn_after(inner, &second).await;
-                elsewhere.await.expect("it does not panic");
+                elsewhere.await.expect("the other task does not panic");
             })
         });
         let tasks = tasks.collect();
@@ -236,13 +236,13 @@ fn shuttle_several_locks() {
     });
 }
 
-/// The guard is given up first: who holds a lock and asks for it again waits for itself.
+/// Drops the guard first: a task that asks again for a lock that it holds waits for itself.
 async fn rwlock_turn_after<G, P: World>(guard: G, lock: &TestRwLock<P>) {
     drop(guard);
     rwlock_turn(lock).await;
 }
 
-/// Polls both to their end, in this order or the other, as a `join` does.
+/// Polls both futures to their end, in one order or the other, as a `join` does.
 async fn join<A: Future<Output = ()>, B: Future<Output = ()>>(one: A, other: B) {
     let (mut one, mut other) = (Box::pin(one), Box::pin(other));
     let mut ended = [false, false];
@@ -259,7 +259,7 @@ async fn join<A: Future<Output = ()>, B: Future<Output = ()>>(one: A, other: B) 
     .await;
 }
 
-/// R1 to R6: tasks that wait for the same lock in two futures, and that leave one of them alone.
+/// R1 to R6: tasks that wait for one lock in two futures, and stop polling one of them.
 fn rescue<P: World>() {
     let mutex = Arc::new(TestMutex::<P>::new(Inside::default()));
     let lock = Arc::new(TestRwLock::<P>::new(Inside::default()));
@@ -270,7 +270,7 @@ fn rescue<P: World>() {
                 0 => join(async { mutex.lock().await.write().await }, async { mutex.lock().await.write().await }).await,
                 1 => join(async { lock.read().await.read().await }, async { lock.write().await.write().await }).await,
                 _ => {
-                    // `select!`: the first is left alone while its task locks again.
+                    // As in `select!`: the task stops polling the first future and locks again.
                     let mut left = pin!(mutex.lock());
                     let first = poll_fn(|cx| Poll::Ready(left.as_mut().poll(cx))).await;
                     match first {
@@ -301,7 +301,7 @@ fn shuttle_rescue_spin() {
     explore::<OnSpin>(rescue::<OnSpin>);
 }
 
-/// The programs through an adapter, with its own timer.
+/// The programs through an adapter, with the adapter's timer.
 macro_rules! adapters {
     ($($name:ident: $world:ty),+ $(,)?) => {
         $(

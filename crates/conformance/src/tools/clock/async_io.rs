@@ -1,4 +1,4 @@
-//! The clock of async-io, which smol and async-std share: a real one. async-io's own thread drives it.
+//! The real clock of async-io, which smol and async-std share. A thread of async-io drives it.
 
 use super::{PATIENCE, TestTimer, sleep_to_be_woken};
 use core::time::Duration;

@@ -1,4 +1,4 @@
-//! embassy-time's mock driver. It is one clock for the whole program, so tests that use it take turns.
+//! The mock driver of embassy-time. The program has one such clock, so tests that use it take turns.
 
 use super::TestTimer;
 use core::time;
@@ -9,12 +9,12 @@ use std::sync::{Mutex, PoisonError};
 
 static TURN: Mutex<()> = Mutex::new(());
 
-/// Where a new clock starts: not at zero, so that there is a past.
+/// The time at which a new clock starts: not zero, so that deadlines in the past exist.
 const START: Duration = Duration::from_secs(1000);
 
 impl<M: RawMutex + 'static> TestTimer for Embassy<M> {
     const EXACT: bool = true;
-    // embassy's timers can't be disarmed: the queue keeps the waker until the time comes.
+    // Embassy's timers can't be disarmed: the timer queue keeps the waker until the time comes.
     const FORGETS: bool = false;
 
     fn with(test: impl FnOnce()) {
@@ -24,7 +24,7 @@ impl<M: RawMutex + 'static> TestTimer for Embassy<M> {
                 MockDriver::get().reset();
             }
         }
-        // A test that failed has left nothing behind.
+        // A test that failed leaves the lock poisoned, and nothing else.
         let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let _over = Over;
         MockDriver::get().advance(START);

@@ -1,4 +1,5 @@
-//! Tokio's clock, paused. Futures are polled by hand, within the context of a runtime that runs only to let time pass.
+//! Tokio's clock, paused. The tests poll futures by hand, in the context of a runtime that runs only to advance the
+//! clock.
 
 use super::TestTimer;
 use core::cell::RefCell;
@@ -31,7 +32,7 @@ impl TestTimer for Tokio {
         RUNTIME.set(Some(runtime));
         let _over = Over;
         let _context = handle.enter();
-        // So that there is a past.
+        // The clock starts late, so that points in time before its start exist.
         Self::advance(Duration::from_secs(1000));
         test();
     }

@@ -1,4 +1,4 @@
-//! Clocks that are real ones.
+//! Real clocks.
 
 use super::TestTimer;
 use core::future::Future;
@@ -13,13 +13,13 @@ struct Tell(SyncSender<()>);
 
 impl Wake for Tell {
     fn wake(self: Arc<Self>) {
-        // Nobody listens any more when it is woken a second time.
+        // The second wake of this waker finds no receiver.
         let _ = self.0.try_send(());
     }
 }
 
-/// Lets `by` pass, and returns once a sleep has woken its task: such a timer wakes in the order of time, so every earlier
-/// sleep has woken its own. That it *is* later says nothing about that.
+/// Lets `by` pass, and returns when a sleep has woken its task. The timer wakes in the order of time, so every earlier
+/// sleep has woken its task too. The time alone would not show that.
 pub(super) fn sleep_to_be_woken<P: TestTimer>(by: Duration) {
     let (sender, woken) = sync_channel(1);
     let waker = Waker::from(Arc::new(Tell(sender)));
@@ -29,6 +29,6 @@ pub(super) fn sleep_to_be_woken<P: TestTimer>(by: Duration) {
             woken.recv().expect("the waker is here");
             return;
         }
-        // Its time came before its first poll, so it wakes nobody.
+        // The time came before the first poll of the sleep, so the sleep wakes no task.
     }
 }

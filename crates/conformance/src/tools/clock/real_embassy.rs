@@ -1,4 +1,4 @@
-//! embassy-time on a driver whose clock is a real one: which, the program decides.
+//! embassy-time on a driver with a real clock, which the test program chooses.
 
 use super::{PATIENCE, TestTimer, sleep_to_be_woken};
 use core::time;
@@ -8,7 +8,7 @@ use fifolock::embassy::Embassy;
 
 impl<M: RawMutex + 'static> TestTimer for Embassy<M> {
     const EXACT: bool = false;
-    // embassy's timers can't be disarmed: the queue keeps the waker until the time comes.
+    // Embassy's timers can't be disarmed: the timer queue keeps the waker until the time comes.
     const FORGETS: bool = false;
 
     fn with(test: impl FnOnce()) {
@@ -17,7 +17,8 @@ impl<M: RawMutex + 'static> TestTimer for Embassy<M> {
 
     fn advance(by: time::Duration) {
         sleep_to_be_woken::<Self>(by.min(PATIENCE));
-        // The driver wakes all whose time has come in one pass, not in the order of time; its clock waits for the end of it.
+        // The driver wakes all tasks whose time has come in one pass, not in the order of time. Its `now` waits for the
+        // end of the pass.
         let _ = Instant::now();
     }
 
@@ -34,7 +35,7 @@ impl<M: RawMutex + 'static> TestTimer for Embassy<M> {
     }
 
     fn past_instant() -> Instant {
-        // The clock begins with the program.
+        // The clock starts with the program.
         Instant::now().checked_sub(Duration::from_ticks(1)).unwrap_or(Instant::MIN)
     }
 }
