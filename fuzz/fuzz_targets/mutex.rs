@@ -1,4 +1,4 @@
-//! A mutex beside its reference.
+//! A mutex and its reference.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| fifolock_model::program::mutex(data));

@@ -1,4 +1,4 @@
-//! A read-write lock beside its reference.
+//! A read-write lock and its reference.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| fifolock_model::program::rwlock(data));

@@ -1,99 +1,99 @@
-//! What can be done to a lock, as letters of one alphabet: the fuzzers, the random sequences and the exhaustive ones use
-//! the same.
+//! The steps of a test of a lock, as the letters of one alphabet. The fuzzers, the random sequences and the exhaustive
+//! ones share the alphabet.
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 pub use fifolock_conformance::tools::subject::Form;
 
-/// What is asked of a lock. A mutex is always asked to write.
+/// The kind of access that a step asks for. A mutex always gives write access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Want {
     /// A share.
     Read,
-    /// The share that can become the lock.
+    /// The upgradable share.
     Upgradable,
-    /// The lock.
+    /// The whole lock.
     Write,
 }
 
-/// How long a future waits, in ticks of the clock.
+/// The limit of a wait, in ticks of the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Limit {
-    /// Without a timer.
+    /// No limit.
     None,
-    /// From its first poll; 0 is refused.
+    /// A timeout, from the first poll. 0 is refused.
     Timeout(u8),
-    /// From now; 0 is one attempt.
+    /// A deadline, from the creation. 0 is one attempt.
     Deadline(u8),
-    /// The longest timeout there is, past the clock's end.
+    /// The longest timeout, past the end of the clock.
     Endless,
 }
 
-/// The waker of a poll.
+/// The waker that a poll uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum With {
-    /// That of the poll before.
+    /// The waker of the last poll.
     Same,
-    /// Another one.
+    /// Another waker.
     Other,
 }
 
-/// When a future is dropped.
+/// The stage in which a future is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Moment {
-    /// Never polled.
+    /// The future was never polled.
     Unpolled,
-    /// It waits.
+    /// The future waits.
     Queued,
-    /// It was granted the lock, and has not been polled since.
+    /// The future was granted, and has not been polled since.
     Granted,
 }
 
-/// How a guard is mapped.
+/// The way in which a guard is mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Mapping {
     /// `map`.
     Map,
-    /// `try_map` whose closure finds its part.
+    /// `try_map` with a closure that finds its part.
     Found,
-    /// `try_map` whose closure does not: the guard comes back.
+    /// `try_map` with a closure that finds none, so the guard comes back.
     Refused,
 }
 
-/// One letter. `who` counts those to whom it can be done; of them it means the one at `who`, modulo their number.
+/// One letter. The number `who` chooses among the futures and guards that the letter applies to, modulo their number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Op {
-    /// A new future, in the first free place.
+    /// Creates a future in the first free place.
     Create(Want, Form, Limit),
-    /// A poll of any future: its first, a spurious one, or the claim.
+    /// Polls any future: for the first time, without a wake, or to claim.
     Poll(u8, With),
-    /// A future is dropped.
+    /// Drops a future.
     Drop(Moment, u8),
-    /// A guard is dropped.
+    /// Drops a guard.
     Release(u8),
-    /// One attempt, without a future.
+    /// Makes one attempt, without a future.
     Try(Want, Form),
-    /// A write guard, or an upgradable one, becomes a read guard.
+    /// Downgrades a write guard or an upgradable guard to a read guard.
     Downgrade(u8),
-    /// A write guard becomes an upgradable one.
+    /// Downgrades a write guard to an upgradable guard.
     DowngradeToUpgradable(u8),
-    /// A future out of an upgradable guard.
+    /// Makes an upgrade future of an upgradable guard.
     Upgrade(u8),
-    /// One attempt to make a write guard out of an upgradable one.
+    /// Tries once to upgrade an upgradable guard.
     TryUpgrade(u8),
-    /// A guard for a part of the data.
+    /// Maps a guard to a part of the data.
     Map(Mapping, u8),
-    /// A guard or a future is forgotten.
+    /// Forgets a guard or a future.
     Forget(u8),
-    /// Time passes.
+    /// Lets time pass.
     Pass(u8),
-    /// A look that changes nothing: `Debug`.
+    /// Formats the lock with `Debug`, which changes nothing.
     Look,
-    /// So many futures at once, each polled once: enough for a batch of several chunks.
+    /// Creates this many futures and polls each once: enough for a batch of several chunks.
     Crowd(Want, u8),
 }
 
 impl Op {
-    /// The same letter for another.
+    /// The same letter with another `who`.
     #[must_use]
     pub fn to(self, who: u8) -> Self {
         match self {
@@ -110,7 +110,7 @@ impl Op {
         }
     }
 
-    /// Whom it is for.
+    /// The `who` of the letter.
     #[must_use]
     pub fn who(self) -> u8 {
         match self {
@@ -123,12 +123,12 @@ impl Op {
 }
 
 impl Want {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 3] = [Self::Read, Self::Upgradable, Self::Write];
 }
 
 impl Limit {
-    /// What of a short clock makes a difference.
+    /// The limits that differ in effect on a short clock.
     pub const ALL: [Self; 8] = [
         Self::None,
         Self::None,
@@ -141,12 +141,12 @@ impl Limit {
     ];
 }
 
-/// Written by hand: a letter is a byte, and one more for what it says, so that a fuzzer which changes a byte changes one
-/// thing.
+/// A letter is one byte, with another byte for its arguments. The derived form would use more, so a fuzzer that changes
+/// one byte would change more than one thing.
 impl<'a> Arbitrary<'a> for Op {
     fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
         let letter: u8 = u.arbitrary()?;
-        // The high bits say who, where that fits.
+        // The high bits are `who`, where they fit.
         let who = letter >> 5;
         let with = if who & 1 == 0 { With::Same } else { With::Other };
         Ok(match letter & 31 {
@@ -175,5 +175,5 @@ impl<'a> Arbitrary<'a> for Op {
     }
 }
 
-/// The largest crowd: two chunks of a batch, and more.
+/// The largest crowd: more than two chunks of a batch.
 pub const CROWD_MAX: u8 = 70;

@@ -1,4 +1,4 @@
-//! Does the same to a real lock and to the reference, and compares all that can be seen, after each step.
+//! Makes the same steps on a real lock and on the reference, and compares all visible state after each step.
 
 use crate::alphabet::{Form, Op, With};
 use crate::leaked::Leaked;
@@ -13,7 +13,7 @@ use fifolock_core::TimeoutError;
 use std::sync::Arc;
 use std::thread;
 
-/// A waker, and what must have been seen of it.
+/// A waker, and the counts that the test expects of it.
 #[derive(Debug)]
 struct Expected {
     waker: Waker,
@@ -28,7 +28,7 @@ impl Expected {
     }
 }
 
-/// What somebody really has. The wakers are of nobody else, so that to the locks each is a task.
+/// The real future or guard in a place. Each place has wakers of its own, so that to the lock each is a task.
 struct Seat<L: Real> {
     future: Option<Acquiring<L>>,
     guard: Option<L::Guard>,
@@ -41,7 +41,7 @@ impl<L: Real> Seat<L> {
         Self { future: None, guard: None, wakers: [Expected::new(), Expected::new()], current: 0 }
     }
 
-    /// The lock has the newest waker of who waits, its sleep too; and nobody has another.
+    /// Asserts that the lock keeps the newest waker of a waiting future, once more for its sleep, and no other waker.
     fn check(&self, at: usize, person: &Person) {
         let queued = usize::from(person.stage == Stage::Waiting);
         let asleep = usize::from(person.sleep.is_some_and(|sleep| !sleep.rung));
@@ -53,19 +53,19 @@ impl<L: Real> Seat<L> {
     }
 }
 
-/// A real lock, and the same lock by its rules.
+/// A real lock, and its reference.
 pub struct Driver<L: Real> {
     lock: Leaked<L>,
     world: World<L::Reference>,
     seats: Vec<Seat<L>>,
-    /// What the data must be.
+    /// The expected value of the data.
     value: u64,
-    /// What was done, for the message of a test that fails.
+    /// The steps so far, for the message of a failing test.
     done: Vec<Op>,
 }
 
 impl<L: Real> Driver<L> {
-    /// A free lock, and places for so many futures and guards. To be used inside [`TestTimer::with`] of its platform.
+    /// A free lock with this many places for futures and guards. Call this inside [`TestTimer::with`] of the platform.
     #[must_use]
     pub fn new(setup: Setup, places: usize) -> Self {
         let (lock, reference) = L::new(setup);
@@ -78,17 +78,17 @@ impl<L: Real> Driver<L> {
         }
     }
 
-    /// The lock by its rules, and who uses it.
+    /// The reference, with its futures and guards.
     #[must_use]
     pub fn world(&self) -> &World<L::Reference> {
         &self.world
     }
 
-    /// One letter. `false` if there is nobody to whom it can be done.
+    /// Makes one step. Returns `false` if the letter applies to nothing.
     ///
     /// # Panics
     ///
-    /// If the lock and the rules differ.
+    /// If the lock and the reference differ.
     pub fn apply(&mut self, op: Op) -> bool {
         let steps = self.world.plan(op);
         for (op, at) in &steps {
@@ -101,7 +101,7 @@ impl<L: Real> Driver<L> {
         self.done.push(op);
         let before = self.world.people[at];
         let step = self.world.apply(op, at);
-        // Who is expected to be woken; before the lock may wake them.
+        // The expected wakes must be counted before the lock may wake.
         for who in step.granted.iter().chain(&step.rung) {
             let seat = &mut self.seats[*who];
             seat.wakers[seat.current].wakes += 1;
@@ -139,14 +139,14 @@ impl<L: Real> Driver<L> {
                 }
             }
             Op::Forget(_) => {
-                // To the lock, what is forgotten is what nobody ever polls or drops again. At the end it is dropped after
-                // all, so that a long run leaks nothing and the lock must be free then.
+                // To the lock, a forgotten future or guard is one that is never polled or dropped. The test keeps it
+                // and drops it at the end, so a long run leaks nothing and can assert that the lock is free then.
                 let forgotten = mem::replace(&mut self.seats[at], Seat::new());
                 self.seats.push(forgotten);
             }
             Op::Pass(count) => L::Platform::advance(ticks(count)),
             Op::Look => self.look(),
-            Op::Crowd(..) => unreachable!("it is nobody's alone"),
+            Op::Crowd(..) => unreachable!("a crowd is split into single steps"),
         }
         self.check();
     }
@@ -159,7 +159,7 @@ impl<L: Real> Driver<L> {
         let waker = seat.wakers[seat.current].waker.clone();
         let future = seat.future.as_mut().expect("a future");
         let found = if before.stage == Stage::Unpolled && step.outcome == Outcome::Guard {
-            // M1: who enters at once needs no clock.
+            // M1: a poll that enters at once uses no clock.
             forbid_clock(|| poll_once(future, &waker))
         } else {
             poll_once(future, &waker)
@@ -172,7 +172,7 @@ impl<L: Real> Driver<L> {
         };
         assert_eq!(outcome, step.outcome, "the poll of {at}, {before:?}");
         if let Poll::Ready(result) = found {
-            // The sleep ends with the operation, not when its future is dropped.
+            // The sleep ends with the operation, and not with the drop of its future.
             let sleeps = self.world.people.iter().filter(|person| person.sleep.is_some()).count();
             assert_eq!(L::Platform::armed(), Some(sleeps), "sleeps after the end of {before:?}");
             self.seats[at].future = None;
@@ -186,19 +186,19 @@ impl<L: Real> Driver<L> {
         self.seats[at].guard.take().expect("a guard")
     }
 
-    /// Somebody has become an owner.
+    /// A place has a new guard.
     fn hold(&mut self, at: usize, mut guard: L::Guard) {
         if let Some(value) = L::value_mut(&mut guard) {
-            assert_eq!(*value, self.value, "it sees what was written last");
+            assert_eq!(*value, self.value, "the owner sees the last write");
             *value += 1;
             self.value += 1;
         }
         self.keep(at, guard);
     }
 
-    /// Somebody is an owner still.
+    /// A place keeps a guard, of another type.
     fn keep(&mut self, at: usize, guard: L::Guard) {
-        assert_eq!(L::value(&guard), self.value, "it sees what was written last");
+        assert_eq!(L::value(&guard), self.value, "the owner sees the last write");
         self.seats[at].guard = Some(guard);
     }
 
@@ -225,14 +225,14 @@ impl<L: Real> Driver<L> {
         assert_eq!(Arc::strong_count(&self.lock), owners, "owners of the lock");
     }
 
-    /// Ends everything, what was forgotten too, after which the lock must be free.
+    /// Drops everything, forgotten futures and guards too, and asserts that the lock is free then.
     ///
     /// # Panics
     ///
-    /// If it is not, or on the way there the lock and the rules differ.
+    /// If the lock is not free, or differs from the reference before that.
     pub fn finish(mut self) {
         for at in 0..self.seats.len() {
-            // Some are claimed first, some are dropped as they are.
+            // Some granted futures are claimed first, the others are dropped unclaimed.
             if self.world.people[at].stage == Stage::Granted && at % 2 == 0 {
                 self.step(Op::Poll(0, With::Same), at);
             }
@@ -247,13 +247,14 @@ impl<L: Real> Driver<L> {
 impl<L: Real> Drop for Driver<L> {
     fn drop(&mut self) {
         if thread::panicking() {
-            // The lock is broken: to touch it again may hide why.
+            // The lock is broken. Another step on it might hide the cause.
             eprintln!("after {:?}", self.done);
             mem::forget(mem::take(&mut self.seats));
             return;
         }
         self.seats.clear();
-        // SAFETY: the seats had all that borrowed it, and they are gone; so is this.
+        // SAFETY: only the seats borrowed the lock, and they have been dropped. `self` is being dropped, so this is the
+        // last use.
         unsafe { self.lock.reclaim() };
     }
 }

@@ -1,4 +1,4 @@
-//! Sequences without chance: all of them up to a length, and every letter in every state that the rules know.
+//! Systematic sequences: all sequences up to a length, and every letter in every state of the reference.
 
 use crate::alphabet::Op;
 use crate::driver::Driver;
@@ -8,29 +8,29 @@ use core::fmt;
 use fifolock_conformance::tools::clock::TestTimer;
 use std::collections::HashSet;
 
-/// What is explored.
+/// The parameters of an exploration.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan<'a> {
     /// The lock.
     pub setup: Setup,
-    /// Futures and guards at a time.
+    /// The number of places for futures and guards.
     pub places: usize,
-    /// One letter of each kind; whom they mean is filled in.
+    /// One letter of each kind. The exploration fills in `who`.
     pub letters: &'a [Op],
-    /// Futures at a time that were never polled.
+    /// The largest number of futures that were never polled.
     pub unpolled_max: usize,
-    /// Futures and guards that are forgotten.
+    /// The largest number of forgotten futures and guards.
     pub forgotten_max: usize,
 }
 
-/// What was found at one depth.
+/// The result at one depth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Row {
     /// The length of the sequences.
     pub depth: usize,
-    /// How many were run.
+    /// The number of sequences that were run.
     pub sequences: usize,
-    /// How many states of the reference they end in that were not seen at a smaller depth.
+    /// The number of end states of the reference that no shorter sequence has reached.
     pub states: usize,
 }
 
@@ -52,13 +52,13 @@ impl Plan<'_> {
         kinds.flat_map(|kind| world.letters(*kind)).collect()
     }
 
-    /// Runs a sequence on a new lock, ends everything, and tells the state before that end.
+    /// Runs a sequence on a new lock and then drops everything; returns the state before that end.
     fn run<L: Real>(&self, path: &[Op]) -> World<L::Reference> {
         let mut world = None;
         L::Platform::with(|| {
             let mut driver = Driver::<L>::new(self.setup, self.places);
             for op in path {
-                assert!(driver.apply(*op), "it was one of the letters");
+                assert!(driver.apply(*op), "the sequence has letters that apply");
             }
             world = Some(driver.world().clone());
             driver.finish();
@@ -70,12 +70,13 @@ impl Plan<'_> {
         World::new(L::new(self.setup).1, self.places)
     }
 
-    /// Every sequence of so many letters or fewer.
+    /// Runs every sequence of up to `depth` letters.
     #[must_use]
     pub fn every_sequence<L: Real>(&self, depth: usize) -> Vec<Row> {
         let start = self.start::<L>();
         let mut seen = HashSet::from([start.canonical()]);
-        // A sequence is longer by one than the one it was made of, so all of one depth are run before any of the next.
+        // Each level extends the sequences of the level before by one letter, so all of one depth run before any of the
+        // next.
         let mut level = vec![Vec::new()];
         let mut rows = Vec::new();
         for depth in 1..=depth {
@@ -84,7 +85,7 @@ impl Plan<'_> {
             for path in level {
                 let mut world = start.clone();
                 for op in &path {
-                    let at = world.choose(*op).expect("it was one of the letters");
+                    let at = world.choose(*op).expect("the letter applies");
                     let _ = world.apply(*op, at);
                 }
                 for op in self.next(&world) {
@@ -101,7 +102,8 @@ impl Plan<'_> {
         rows
     }
 
-    /// Every letter in every state that can be reached by so many letters: states are told apart by the reference and by
+    /// Runs every letter in every state that up to `depth` letters reach. Two states differ if the reference or the
+    /// last `memory` letters differ. Each state is reached by the first sequence that was found.
     /// the last `memory` letters, and each is reached by the first sequence that was found.
     #[must_use]
     pub fn every_state<L: Real>(&self, depth: usize, memory: usize) -> Vec<Row> {

@@ -1,10 +1,10 @@
-//! A lock that guards may borrow for as long as they like.
+//! A lock that guards may borrow for any lifetime.
 
 use core::ops::Deref;
 use core::ptr::NonNull;
 use std::sync::Arc;
 
-/// A lock on the heap, which is there until it is [`reclaim`](Self::reclaim)ed.
+/// A lock on the heap, which lives until [`reclaim`](Self::reclaim).
 pub(crate) struct Leaked<L: 'static>(NonNull<Arc<L>>);
 
 impl<L> Leaked<L> {
@@ -13,7 +13,7 @@ impl<L> Leaked<L> {
     }
 
     pub(crate) fn get(&self) -> &'static Arc<L> {
-        // SAFETY: it is on the heap until `reclaim`, whose caller promises that no such borrow is left.
+        // SAFETY: the lock is on the heap until `reclaim`, whose caller promises that no borrow is left.
         unsafe { self.0.as_ref() }
     }
 
@@ -21,9 +21,10 @@ impl<L> Leaked<L> {
     ///
     /// # Safety
     ///
-    /// It is called once, and nothing borrows the lock any more.
+    /// Must be called once, after every borrow of the lock has ended.
     pub(crate) unsafe fn reclaim(&mut self) {
-        // SAFETY: it came from a box; the rest is the caller's promise.
+        // SAFETY: the pointer came from a box. The caller promises that this is the first call and that no borrow is
+        // left.
         drop(unsafe { Box::from_raw(self.0.as_ptr()) });
     }
 }

@@ -1,12 +1,12 @@
-//! The locks written naively, from their rules, and what compares them with the real ones.
+//! Naive locks, written after the rules, and the tests that compare them with the real locks.
 //!
-//! - [`alphabet`]: what can be done to a lock. Fuzzers, random sequences and exhaustive ones use the same letters.
-//! - [`mod@reference`]: the locks as the rules describe them, who uses them, and a clock.
-//! - [`driver`]: does the same to both and compares everything that can be seen, after each step.
+//! - [`alphabet`]: the steps. Fuzzers, random sequences and exhaustive ones use the same letters.
+//! - [`mod@reference`]: the locks as the rules describe them, their futures and guards, and a clock.
+//! - [`driver`]: makes the same steps on both and compares all visible state after each step.
 //! - [`explore`]: all sequences up to a length, and every letter in every state.
-//! - [`shared`]: the same letters by tasks that have several futures each, where the rescue has its part.
-//! - [`program`]: a sequence out of bytes, for the fuzzers.
-//! - [`programs`]: whole programs of tasks, with the rescue and without it, compared.
+//! - [`shared`]: the same letters, by tasks that have several futures each, so that the rescue acts.
+//! - [`program`]: sequences from bytes, for the fuzzers.
+//! - [`programs`]: programs of tasks, whose runs with the rescue and without it are compared.
 //!
 //! Raw locks are watched: foreign code that runs inside a section fails the test.
 

@@ -1,4 +1,4 @@
-//! Sequences out of bytes, for the fuzzers, and for the test that runs what they found.
+//! Sequences from bytes, for the fuzzers and for the test that runs their corpus.
 
 use crate::alphabet::Op;
 use crate::driver::Driver;
@@ -10,7 +10,7 @@ pub use fifolock_conformance::tools::subject::POLICIES;
 use fifolock_core::raw::{CriticalSectionLock, LocalLock, SpinLock, StdLock};
 use fifolock_core::{Mutex, RwLock};
 
-/// What a first byte chooses.
+/// The choices of the first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Choice {
     flavour: u8,
@@ -73,19 +73,19 @@ macro_rules! on_flavour {
     };
 }
 
-/// A mutex beside its reference; the first byte chooses the raw lock.
+/// Runs a mutex and its reference. The first byte chooses the raw lock.
 pub fn mutex(data: &[u8]) {
     let (choice, ops) = letters(data);
     on_flavour!(choice, alone::<MutexOn>(&ops));
 }
 
-/// A read-write lock beside its reference; the first byte chooses the raw lock, the policy and the limit of readers.
+/// Runs a read-write lock and its reference. The first byte chooses the raw lock, the policy and the limit of readers.
 pub fn rwlock(data: &[u8]) {
     let (choice, ops) = letters(data);
     on_flavour!(choice, alone::<RwLockOn>(&ops));
 }
 
-/// Tasks with several futures each, of a mutex or of a read-write lock, which the second byte chooses.
+/// Runs tasks with several futures each. The second byte chooses a mutex or a read-write lock.
 pub fn shared(data: &[u8]) {
     let (is_mutex, rest) = match data {
         [first, second, rest @ ..] => (second % 3 == 0, [&[*first], rest].concat()),
@@ -99,8 +99,8 @@ pub fn shared(data: &[u8]) {
     }
 }
 
-/// One of the three above, by its name.
+/// The name of a fuzz target, and its function.
 pub type Target = (&'static str, fn(&[u8]));
 
-/// What is fuzzed. A corpus is a folder of the same name.
+/// The fuzz targets. A corpus is a folder of the same name.
 pub const TARGETS: [Target; 3] = [("mutex", mutex), ("rwlock", rwlock), ("shared", shared)];

@@ -25,41 +25,43 @@ use fifolock_core::rwlock::RwLockPolicy;
 pub enum Lock {
     /// Each child writes.
     Mutex,
-    /// The policy and the limit of readers.
+    /// Each child uses its kind, under this policy and limit of readers.
     RwLock(RwLockPolicy, u32),
 }
 
-/// The raw lock below.
+/// The raw lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Raw {
-    /// Of an operating system.
+    /// `StdLock`.
     Std,
-    /// Of a microcontroller.
+    /// `CriticalSectionLock`.
     CriticalSection,
-    /// Of one thread.
+    /// `LocalLock`.
     Local,
-    /// Of a kernel.
+    /// `SpinLock`.
     Spin,
 }
 
 impl Raw {
-    /// All of them.
+    /// All raw locks.
     pub const ALL: [Self; 4] = [Self::Std, Self::CriticalSection, Self::Local, Self::Spin];
 }
 
 /// How a child treats a lock future that is pending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// The child polls the future so many times in each round. One is a plain `.await`; more are a `select!` in a loop
+    /// The child polls the future this many times in each round. One is a plain `.await`. More are a `select!` in a
+    /// loop with other work: such a child is busy, so the executor polls its task in each round.
     /// that has something else to do, and so the child is busy: the executor polls the task in each round.
     Polls(u32),
-    /// The child is busy, polls the future once, and then not for so many rounds; again and again.
+    /// The child is busy. It polls the future once, and then parks the future for this many rounds; again and again.
     Parks(u32),
     /// The child polls the future once and never again.
     ForEver,
-    /// The child drops the future after so many rounds, and polls it in each of them or only in the first.
+    /// The child drops the future after this many rounds. Until then it polls the future in each round, or only in the
+    /// first.
     Drops(u32, Between),
-    /// The future has a timeout of so many rounds.
+    /// The future has a timeout of this many rounds.
     Timed(u32),
 }
 
@@ -68,7 +70,7 @@ pub enum Shape {
 pub enum Between {
     /// One poll in each round.
     Polled,
-    /// Nothing.
+    /// No poll.
     Parked,
 }
 
@@ -82,7 +84,7 @@ impl Shape {
         }
     }
 
-    /// Whether a child of this shape waits until it has its guard, and does what that takes.
+    /// Whether a child of this shape waits until it has its guard, and polls as that needs.
     #[must_use]
     pub fn goes_on(self) -> bool {
         matches!(self, Self::Polls(_) | Self::Parks(_))
@@ -92,28 +94,29 @@ impl Shape {
 /// One child of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Child {
-    /// The kind of its guard. An upgrade asks for the upgradable share first, and keeps it for a round.
+    /// The kind of its guard. A child that upgrades asks for the upgradable share first, and keeps the share for a
+    /// round.
     pub kind: Kind,
-    /// How the child polls.
+    /// The way in which the child polls.
     pub shape: Shape,
-    /// For how many rounds the child keeps its guard.
+    /// The number of rounds for which the child keeps its guard.
     pub hold: u32,
-    /// For how many rounds the child asks for nothing after that.
+    /// The number of rounds for which the child then asks for nothing.
     pub rest: u32,
     /// Whether the child has a waker of its own, and is polled only after a wake, as in `FuturesUnordered`.
     pub own_waker: bool,
 }
 
-/// In which order a task polls its children in a round.
+/// The order in which a task polls its children in a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// In one order: `futures::join!`, `tokio::join!(biased; …)`.
+    /// Always the same order: `futures::join!`, `tokio::join!(biased; …)`.
     Biased,
     /// Each round begins with the next child: `tokio::join!`.
     Rotating,
     /// Each round has the reverse order of the round before.
     Zigzag,
-    /// Each round has an order by chance, out of this seed.
+    /// Each round has a random order, from this seed.
     Shuffled(u64),
 }
 
@@ -128,10 +131,10 @@ pub struct Task {
     pub children: Vec<Child>,
 }
 
-/// When the executor polls a task.
+/// The times at which the executor polls a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Executor {
-    /// When the task was woken; first woken, first polled.
+    /// After a wake, in the order of the wakes.
     Woken,
     /// In each round.
     EachRound,
@@ -142,13 +145,14 @@ pub enum Executor {
 pub struct Program {
     /// The lock.
     pub lock: Lock,
-    /// The raw lock below.
+    /// The raw lock.
     pub raw: Raw,
     /// The executor.
     pub executor: Executor,
-    /// The run ends after so many rounds.
+    /// The run ends after this many rounds.
     pub rounds: u32,
-    /// A child ends after so many guards. A task ends when all its children that go on until they have their guards have
+    /// A child ends after this many guards. A task ends when all its children that wait until they have their guards
+    /// have ended, and drops the other children. With `None` nothing ends before the run does.
     /// ended, and drops the others. Without a number nothing ends before the run does.
     pub turns: Option<u32>,
     /// The tasks.

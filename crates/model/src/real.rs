@@ -1,4 +1,4 @@
-//! The real locks, as the sequences use them.
+//! The real locks, behind the interface of the sequences.
 
 pub mod mutex;
 pub mod rwlock;
@@ -16,60 +16,60 @@ use fifolock_core::rwlock::RwLockPolicy;
 use pin_project_lite::pin_project;
 use std::sync::Arc;
 
-/// How a lock is made.
+/// The parameters of a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setup {
-    /// Of a read-write lock.
+    /// The policy of a read-write lock.
     pub policy: RwLockPolicy,
-    /// Of a read-write lock.
+    /// The limit of readers of a read-write lock.
     pub max_readers: u32,
 }
 
-/// A lock whose guards and futures live as long as the program: what they borrow is a lock that was leaked.
+/// A lock whose guards and futures are `'static`, since they borrow a leaked lock.
 pub trait Real: Debug + Sized + 'static {
-    /// What `Debug` calls it.
+    /// The name that `Debug` prints.
     const NAME: &'static str;
-    /// Where it runs: on a clock that is set by hand.
+    /// The platform, whose clock a test sets.
     type Platform: TestTimer;
-    /// The same lock by its rules.
+    /// The reference for this lock.
     type Reference: Reference;
     /// Any guard.
     type Guard: 'static;
 
-    /// A free lock, and the same by its rules. Its data is 0.
+    /// A free lock and its reference. The data is 0.
     fn new(setup: Setup) -> (Self, Self::Reference);
-    /// A future.
+    /// Makes a future.
     fn acquire(lock: &'static Arc<Self>, kind: Kind, form: Form, limit: Limit) -> Acquiring<Self>;
-    /// One attempt.
+    /// Makes one attempt.
     fn try_acquire(lock: &'static Arc<Self>, kind: Kind, form: Form) -> Option<Self::Guard>;
-    /// The future of an upgrade.
+    /// Makes an upgrade future.
     fn upgrade(guard: Self::Guard) -> Acquiring<Self>;
-    /// One attempt; or the guard itself.
+    /// Tries once to upgrade. An attempt that fails returns the guard.
     fn try_upgrade(guard: Self::Guard) -> Result<Self::Guard, Self::Guard>;
-    /// A guard that keeps less.
+    /// Downgrades a guard to the kind `keeps`.
     fn downgrade(guard: Self::Guard, keeps: Kind) -> Self::Guard;
-    /// A guard for the data as a part of itself; or the guard, where that is refused.
+    /// Maps a guard to all of its data. If the closure finds no part, returns the guard.
     fn map(guard: Self::Guard, mapping: Mapping) -> Result<Self::Guard, Self::Guard>;
     /// The data.
     fn value(guard: &Self::Guard) -> u64;
-    /// The data, if it may be written.
+    /// The data, if the guard may write.
     fn value_mut(guard: &mut Self::Guard) -> Option<&mut u64>;
-    /// What it tells about itself.
+    /// The counts that the lock reports.
     fn counts(&self) -> Counts;
 }
 
 /// Any future of a lock.
 pub type Acquiring<L> = Boxed<dyn Future<Output = Result<<L as Real>::Guard, TimeoutError>>>;
 
-/// So many ticks.
+/// A span of this many ticks.
 #[must_use]
 pub fn ticks(count: u8) -> Duration {
     Duration::from_millis(count.into())
 }
 
 pin_project! {
-    /// A future with another output. Unlike an `async` block it keeps the inner one until it is dropped itself: what that
-    /// leaves behind when it is ready can be seen.
+    /// A future with another output. Unlike an `async` block, it keeps the inner future until it is dropped itself. So
+    /// a test sees what the inner future leaves behind when it is ready.
     struct Wrapped<F, W> {
         #[pin]
         future: F,
@@ -90,7 +90,7 @@ impl<F: Future, T, W: FnMut(F::Output) -> T> Future for Wrapped<F, W> {
     }
 }
 
-/// One of the three futures, whose guard is `$wrap`ped.
+/// One of the three futures, whose guard is wrapped in `$wrap`.
 macro_rules! acquire {
     ($limit:expr, $wrap:expr, $lock:expr, $plain:ident, $timeout:ident, $deadline:ident) => {
         match $limit {
@@ -105,7 +105,7 @@ macro_rules! acquire {
 }
 use acquire;
 
-/// A mapped guard, `$wrap`ped; or the guard that came back.
+/// A mapped guard wrapped in `$wrap`, or the guard that came back.
 macro_rules! map {
     ($mapping:expr, $type:ident, $guard:expr, $same:expr, $wrap:expr) => {
         match $mapping {

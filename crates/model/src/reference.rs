@@ -1,4 +1,4 @@
-//! The locks as the rules describe them: lists and counters, nothing clever.
+//! The locks as the rules describe them: plain lists and counters.
 
 mod mutex;
 mod rwlock;
@@ -12,16 +12,16 @@ use crate::alphabet::Want;
 use core::fmt::Debug;
 use core::hash::Hash;
 
-/// What somebody waits for, or has.
+/// The access that a future waits for, or that a guard has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// A share.
     Read,
-    /// The share that can become the lock.
+    /// The upgradable share.
     Upgradable,
-    /// The lock.
+    /// The whole lock.
     Write,
-    /// The lock, in exchange for the upgradable share.
+    /// The whole lock, in exchange for the upgradable share.
     Upgrade,
 }
 
@@ -35,43 +35,43 @@ impl From<Want> for Kind {
     }
 }
 
-/// What a lock tells about itself. A mutex has one writer, and writers that wait.
+/// The counts that a lock reports. A mutex counts as one writer, with waiting writers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Counts {
-    /// Shares.
+    /// The number of shares.
     pub readers: usize,
-    /// Whether one of the shares can become the lock.
+    /// Whether one of the shares is upgradable.
     pub upgradable: bool,
-    /// Whether somebody has the lock for itself.
+    /// Whether a writer is inside.
     pub writer: bool,
-    /// Who waits for a share.
+    /// The number of futures that wait for a share.
     pub waiting_readers: usize,
-    /// Who waits for the upgradable share.
+    /// The number of futures that wait for the upgradable share.
     pub waiting_upgradable: usize,
-    /// Who waits for the lock.
+    /// The number of futures that wait for the whole lock.
     pub waiting_writers: usize,
 }
 
-/// A lock by the rules. Who waits is a number; who is granted the lock is returned, in order.
+/// A lock by the rules. Each waiter is a number. A method that grants the lock returns the granted waiters, in order.
 pub trait Reference: Clone + Debug + Eq + Hash {
-    /// Whether it is a mutex.
+    /// Whether the lock is a mutex.
     const IS_MUTEX: bool;
 
-    /// One attempt of somebody who has not queued.
+    /// A newcomer makes one attempt.
     fn enter(&mut self, kind: Kind) -> bool;
-    /// One that could not enter waits.
+    /// A newcomer that could not enter queues.
     fn wait(&mut self, who: usize, kind: Kind);
-    /// One that waits gives up.
+    /// A waiter leaves the queue.
     fn leave(&mut self, who: usize) -> Vec<usize>;
-    /// One that was granted this gives it back.
+    /// An owner of this kind releases.
     fn release(&mut self, had: Kind) -> Vec<usize>;
-    /// One that has the lock, or the upgradable share, keeps less.
+    /// An owner keeps less: `keeps` instead of `had`.
     fn downgrade(&mut self, had: Kind, keeps: Kind) -> Vec<usize>;
-    /// Who waits, in order of arrival.
+    /// The waiters, in order of arrival.
     fn line(&self) -> Vec<usize>;
-    /// Those who wait go by other numbers.
+    /// Gives each waiter the number `new` of its old one.
     fn rename(&mut self, new: impl Fn(usize) -> usize);
-    /// What can be seen of it.
+    /// The counts.
     fn counts(&self) -> Counts;
     /// Whether `Debug` prints the data.
     fn is_readable(&self) -> bool {

@@ -1,7 +1,8 @@
-//! Tasks that have several futures of one lock each, and so may park a grant: where the rescue has its part.
+//! Tasks with several futures of one lock each, which may so park a grant. Here the rescue acts.
 //!
-//! Of the mutex everything is foretold, by the rules R1 to R3. Of the read-write lock less is said: no two owners, nobody
-//! lost from its counts, and in the end no task hangs, though each polls only its newest future until that is ready.
+//! For a mutex the test predicts each poll and each wake, by R1 to R3. For a read-write lock it asserts less: owners
+//! exclude each other, the counts are complete, and no task hangs at the end, although each task polls only its newest
+//! future until that is ready.
 
 use crate::alphabet::{Form, Limit, Moment, Op};
 use crate::leaked::Leaked;
@@ -19,9 +20,9 @@ use std::thread;
 struct Task {
     waker: Waker,
     count: Arc<Count>,
-    /// Of a mutex.
+    /// The expected number of wakes, for a mutex.
     expected: usize,
-    /// How often it had been woken when it was polled last.
+    /// The number of wakes at the last poll.
     seen: usize,
 }
 
@@ -31,7 +32,7 @@ enum What<L: Real> {
 }
 
 struct Thing<L: Real> {
-    /// Unlike its place, its own for ever.
+    /// A number that is never reused, unlike that of its place.
     id: usize,
     task: usize,
     kind: Kind,
@@ -39,27 +40,27 @@ struct Thing<L: Real> {
     what: What<L>,
 }
 
-/// The mutex among tasks: who owns it, who waits, and what was noted.
+/// The mutex as tasks see it: the owner, the waiters, and the suspicions.
 #[derive(Debug, Default)]
 struct Rescue {
     owner: Option<Owner>,
-    /// Futures with their tasks.
+    /// The waiting futures, with their tasks.
     queue: Vec<(usize, usize)>,
     grants: usize,
-    /// The grant that a future suspects, and in how many polls in a row.
+    /// The grant because of which a future suspects its task, and the number of polls in a row.
     suspects: HashMap<usize, (usize, u32)>,
-    /// Futures that were robbed and not polled since, and the newest grant then.
+    /// Victims that were not polled since the theft, and the newest grant at that time.
     robbed: HashMap<usize, usize>,
-    /// How often a robbed future was polled while it waited.
+    /// The number of polls of a victim while it waited.
     proofs: HashMap<usize, u32>,
-    /// In how many waits that has happened on this lock.
+    /// The number of waits in which that has happened on this lock.
     doubts: u32,
 }
 
-/// At which poll in a row a waiter steals, and how often a proof doubles that (R1).
+/// The number of polls in a row after which a waiter steals. Each proof doubles the number (R1).
 const POLLS_TO_STEAL: u32 = 3;
 const PROOFS_MAX: u32 = 7;
-/// So many disturbed waits double the polls for any victim of the lock.
+/// This many disturbed waits double the polls for all victims of the lock.
 const DOUBTS: u32 = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,17 +69,17 @@ enum Owner {
     Granted(usize, usize),
 }
 
-/// What a poll of a future comes to, by the rules.
+/// The result of a poll, by the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
     Ready,
     Pending,
-    /// Pending, and its task is woken once more.
+    /// Pending, and the poll wakes its task once more.
     Noted,
 }
 
 impl Rescue {
-    /// The task that is woken.
+    /// Releases; returns the task that is woken.
     fn release(&mut self) -> Option<usize> {
         self.grants += 1;
         if self.queue.is_empty() {
@@ -110,7 +111,7 @@ impl Rescue {
             && !is_granted
         {
             let proofs = self.proofs.entry(id).or_default();
-            // The lock remembers one for each wait, if the victim was about to claim.
+            // The lock remembers one proof for each wait, if the victim was about to claim.
             self.doubts += u32::from(*proofs == 0 && robbed_at == self.grants);
             *proofs = (*proofs + 1).min(PROOFS_MAX);
         }
@@ -119,7 +120,7 @@ impl Rescue {
                 self.owner = Some(Owner::Guard);
                 Turn::Ready
             }
-            // R1: a grant of the same task, which nobody claims.
+            // R1: a grant of the same task is unclaimed.
             Some(Owner::Granted(granted, of)) if of == task => {
                 let polls = match self.suspects.get(&id) {
                     Some((grant, polls)) if *grant == self.grants => polls + 1,
@@ -132,7 +133,7 @@ impl Rescue {
                     return Turn::Noted;
                 }
                 self.robbed.insert(granted, self.grants);
-                // R3: they change places.
+                // R3: thief and victim change places.
                 let place = self.queue.iter().position(|(other, _)| *other == id).expect("it waits");
                 self.queue[place] = (granted, of);
                 self.owner = Some(Owner::Guard);
@@ -145,7 +146,7 @@ impl Rescue {
         }
     }
 
-    /// A future that was polled is dropped. The task that is woken.
+    /// Drops a future that was polled; returns the task that is woken.
     fn gone(&mut self, id: usize) -> Option<usize> {
         if matches!(self.owner, Some(Owner::Granted(granted, _)) if granted == id) {
             return self.release();
@@ -155,7 +156,7 @@ impl Rescue {
     }
 }
 
-/// A lock, and tasks that use it.
+/// A lock, and the tasks that use it.
 pub struct Tasks<L: Real> {
     lock: Leaked<L>,
     setup: Setup,
@@ -167,8 +168,7 @@ pub struct Tasks<L: Real> {
 }
 
 impl<L: Real> Tasks<L> {
-    /// A free lock, room for so many futures and guards, and tasks that they belong to. To be used inside
-    /// [`TestTimer::with`] of its platform.
+    /// A free lock with this many places and tasks. Call this inside [`TestTimer::with`] of the platform.
     #[must_use]
     pub fn new(setup: Setup, places: usize, tasks: usize) -> Self {
         let task = || {
@@ -210,11 +210,11 @@ impl<L: Real> Tasks<L> {
         self.places.iter().position(Option::is_none)
     }
 
-    /// One letter, if there is somebody to whom it can be done and it says something here.
+    /// Makes one step, if the letter applies to something and has a meaning here.
     ///
     /// # Panics
     ///
-    /// If a rule is broken.
+    /// If the lock breaks a rule.
     pub fn apply(&mut self, op: Op) {
         self.done.push(op);
         match op {
@@ -265,14 +265,14 @@ impl<L: Real> Tasks<L> {
             }
             Op::Pass(count) => L::Platform::advance(ticks(count)),
             Op::Look => drop(format!("{:?}", *self.lock)),
-            // What is forgotten keeps others waiting for ever, and a map changes nothing for them.
+            // A forgotten guard would keep others waiting without end, and a map changes nothing for them.
             Op::Forget(_) | Op::Map(..) => {}
         }
         self.check();
     }
 
     fn create(&mut self, at: usize, task: usize, kind: Kind, form: Form, limit: Limit) {
-        // Of a mutex all is foretold, but not whether a waiter whose time is over may still be rescued.
+        // For a mutex the test predicts everything, except whether a waiter past its limit may still be rescued.
         let limit = if self.rescue.is_some() { Limit::None } else { limit };
         let kind = if self.rescue.is_some() { Kind::Write } else { kind };
         let future = L::acquire(self.lock.get(), kind, form, limit);
@@ -306,7 +306,7 @@ impl<L: Real> Tasks<L> {
         Some((at, task, guard))
     }
 
-    /// Polls a future with its task's waker; whether it is over.
+    /// Polls a future with the waker of its task; returns whether the future has ended.
     fn poll(&mut self, at: usize) -> bool {
         let thing = self.places[at].as_mut().expect("a future");
         let What::Future(future) = &mut thing.what else { unreachable!("a future") };
@@ -316,7 +316,7 @@ impl<L: Real> Tasks<L> {
         task.expected += usize::from(turn == Some(Turn::Noted));
         let found = poll_once(future, &task.waker);
         if let Some(turn) = turn {
-            assert_eq!(found.is_ready(), turn == Turn::Ready, "it is {turn:?} for future {}", thing.id);
+            assert_eq!(found.is_ready(), turn == Turn::Ready, "the rules say {turn:?} for future {}", thing.id);
         }
         match found {
             Poll::Pending => return false,
@@ -329,7 +329,7 @@ impl<L: Real> Tasks<L> {
         true
     }
 
-    /// A future or a guard is dropped.
+    /// Drops a future or a guard.
     fn end(&mut self, at: usize) {
         let Some(thing) = self.places[at].take() else { return };
         if let Some(rescue) = &mut self.rescue {
@@ -365,7 +365,7 @@ impl<L: Real> Tasks<L> {
         if !L::Reference::IS_MUTEX {
             assert!(counts.readers <= self.setup.max_readers as usize, "{counts:?}");
         }
-        // Whoever has come is counted, inside or in the queue. An upgrade that waits is counted as both.
+        // The counts contain every future that was polled, inside or queued. A waiting upgrade is counted as both.
         let waiting = counts.waiting_readers + counts.waiting_upgradable + counts.waiting_writers;
         let counted = counts.readers + usize::from(counts.writer) + waiting;
         let is_upgrade = |thing: &Thing<L>| thing.kind == Kind::Upgrade;
@@ -379,12 +379,12 @@ impl<L: Real> Tasks<L> {
         }
     }
 
-    /// Every guard is dropped; each task polls its newest future until it is ready, then the one before it. A task is
-    /// polled when it was woken.
+    /// Drops every guard. Then each task polls its newest future until that is ready, then the one before it. A task is
+    /// polled after a wake.
     ///
     /// # Panics
     ///
-    /// If a task hangs, a rule is broken, or the lock isn't free in the end.
+    /// If a task hangs, the lock breaks a rule, or the lock isn't free at the end.
     pub fn finish(mut self) {
         for at in 0..self.places.len() {
             if matches!(&self.places[at], Some(Thing { what: What::Guard(_), .. })) {
@@ -392,7 +392,7 @@ impl<L: Real> Tasks<L> {
                 self.check();
             }
         }
-        // Each is polled once without having been woken.
+        // Each task is polled once without a wake.
         let mut woken: Vec<usize> = (0..self.tasks.len()).collect();
         for _ in 0..POLLS_MAX {
             let Some(task) = woken.pop() else { break };
@@ -412,10 +412,10 @@ impl<L: Real> Tasks<L> {
         }
     }
 
-    /// A task is polled.
+    /// Polls a task.
     fn run(&mut self, task: usize) {
         loop {
-            // An upgrade is polled along: its future holds a share, as a guard does.
+            // The task polls its upgrade too, since the upgrade holds a share, as a guard does.
             let upgrade = self.choose(0, |thing| thing.task == task && thing.kind == Kind::Upgrade);
             let newest = self.places.iter().enumerate().filter_map(|(at, thing)| Some((thing.as_ref()?, at)));
             let newest = newest.filter(|(thing, _)| thing.task == task && thing.kind != Kind::Upgrade);
@@ -438,13 +438,14 @@ const POLLS_MAX: usize = 400_000;
 impl<L: Real> Drop for Tasks<L> {
     fn drop(&mut self) {
         if thread::panicking() {
-            // The lock is broken: to touch it again may hide why.
+            // The lock is broken. Another step on it might hide the cause.
             eprintln!("{:?}, after {:?}", self.setup, self.done);
             mem::forget(mem::take(&mut self.places));
             return;
         }
         self.places.clear();
-        // SAFETY: the places had all that borrowed it, and they are gone; so is this.
+        // SAFETY: only the places borrowed the lock, and they have been dropped. `self` is being dropped, so this is
+        // the last use.
         unsafe { self.lock.reclaim() };
     }
 }

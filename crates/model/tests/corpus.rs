@@ -1,4 +1,4 @@
-//! What the fuzzers have found worth keeping, run again without them.
+//! The fuzzers' corpus, run as ordinary tests.
 
 use fifolock_model::program;
 use std::fs;

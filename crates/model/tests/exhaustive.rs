@@ -1,4 +1,4 @@
-//! Every short sequence, and every letter in every state that short sequences lead to.
+//! Every short sequence, and every letter in every state that short sequences reach.
 //!
 //! `FIFOLOCK_MODEL_LONG=1 cargo test --release -p fifolock-model --test exhaustive -- --nocapture` goes deeper.
 
@@ -55,7 +55,7 @@ const RWLOCK: &[Op] = &[
     Op::Look,
 ];
 
-/// The limit of readers in the sequences: some queue for room.
+/// The limit of readers in the sequences, so low that some readers queue for room.
 const MAX_READERS: u32 = 2;
 
 fn is_long() -> bool {
@@ -74,7 +74,7 @@ fn show(what: &str, rows: &[Row]) {
     println!("{what}: {sequences} sequences, {states} states in all");
 }
 
-/// The depths in an ordinary run, and in a long one.
+/// The depths of an ordinary run, and of a long one.
 struct Depths {
     sequences: [usize; 2],
     states: [usize; 2],
@@ -89,7 +89,7 @@ fn explore<L: Real>(what: &str, letters: &[Op], policy: RwLockPolicy, places: us
     show(&format!("{what}, every letter in every state"), &rows);
 }
 
-/// The mutex has the fewer letters.
+/// The mutex has fewer letters, so its sequences are longer.
 const MUTEX_DEPTHS: Depths = Depths { sequences: [6, 7], states: [12, 14] };
 const RWLOCK_DEPTHS: Depths = Depths { sequences: [5, 6], states: [9, 11] };
 

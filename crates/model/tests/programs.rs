@@ -1,4 +1,4 @@
-//! Programs of tasks, with the rescue and without it: by chance, and all small ones.
+//! Programs of tasks, with the rescue and without it: random ones, and all small ones.
 
 use core::ops::Range;
 use fifolock_conformance::tools::Random;
@@ -12,7 +12,7 @@ use fifolock_model::programs::{Child, Executor, Lock, Order, Program, Raw, Shape
 use fifolock_model::reference::Kind;
 use std::env;
 
-/// Programs by chance: more of them in a long run.
+/// The seeds of the random programs, more of them in a long run.
 fn seeds() -> Range<u64> {
     let is_long = env::var_os("FIFOLOCK_MODEL_LONG").is_some();
     0..if cfg!(miri) {
@@ -115,10 +115,10 @@ fn task(children: &[(Kind, Shape)]) -> Task {
 
 const KINDS_AND_UPGRADE: [Kind; 4] = [Kind::Read, Kind::Upgradable, Kind::Upgrade, Kind::Write];
 
-/// Rounds of the programs that must do better than [`rules::no_harm`] asks.
+/// The rounds of programs that must do better than [`rules::no_harm`] demands.
 const ROUNDS: u32 = if cfg!(miri) { 60 } else { 300 };
 
-/// A task of two children, which may poll and hold for other lengths, beside tasks of their own.
+/// A task with these two children, which may poll and hold differently, beside other tasks.
 fn beside(lock: Lock, [a, b]: [Child; 2], order: Order, others: &[Task], rounds: u32) -> Program {
     let join = Task { start: 0, order, children: vec![a, b] };
     let tasks = [&[join], others].concat();
@@ -129,13 +129,14 @@ fn child(kind: Kind, polls: u32, hold: u32) -> Child {
     Child { kind, shape: Shape::Polls(polls), hold, rest: 0, own_waker: false }
 }
 
-/// The locks, each with the kinds of which one guard at a time is inside.
+/// The locks, each with the kinds that exclude themselves.
 fn serial() -> impl Iterator<Item = (Lock, Kind)> {
     let of_policy = |policy| [Kind::Write, Kind::Upgradable, Kind::Upgrade].map(|kind| (Lock::RwLock(policy, 9), kind));
     POLICIES.into_iter().flat_map(of_policy).chain([(Lock::Mutex, Kind::Write)])
 }
 
-/// Two children that exclude each other and ask for the same have the same number of turns, but for the last ones.
+/// Two children that ask for the same kind and exclude each other have the same number of turns, apart from the last
+/// ones.
 #[test]
 fn r0_children_of_a_join_that_ask_for_the_same_are_served_equally() {
     for (lock, kind) in serial() {
@@ -150,7 +151,8 @@ fn r0_children_of_a_join_that_ask_for_the_same_are_served_equally() {
     }
 }
 
-/// Whatever the two children and another task ask for, each has at least half of the turns that it has without the rescue.
+/// Each child has at least half of the turns that it has without the rescue, whichever kinds the children and the other
+/// task ask for.
 #[test]
 fn r0_children_of_a_join_and_another_task_keep_their_turns() {
     let mut programs: Vec<_> = [0, 20].map(|start| (Lock::Mutex, [Kind::Write; 3], start)).into();
@@ -173,7 +175,8 @@ fn r0_children_of_a_join_and_another_task_keep_their_turns() {
     }
 }
 
-/// A child polls its future more often than its sibling does, again and again. The sibling has an eighth of the turns.
+/// A child repeatedly polls its future more often than its sibling does. The sibling has at least an eighth of the
+/// turns.
 #[test]
 fn r0_a_select_loop_leaves_its_sibling_an_eighth_of_the_turns() {
     for (lock, kind) in serial().filter(|(_, kind)| *kind != Kind::Upgrade) {
@@ -191,8 +194,9 @@ fn r0_a_select_loop_leaves_its_sibling_an_eighth_of_the_turns() {
     }
 }
 
-/// The upgrading child robs each of two reads of its task once in each of their waits, and so enters before the write of
-/// the other task again and again: a patience that ends with the wait of the victim never grows.
+/// The upgrading child robs each of two reads of its task once in each of their waits, and so enters before the write
+/// of the other task. A number of polls that is forgotten with the victim's wait would never grow, and the write would
+/// starve.
 #[test]
 fn r0_a_child_that_robs_its_siblings_by_turns_passes_nobody_for_ever() {
     let once = Shape::Polls(1);
@@ -220,16 +224,16 @@ fn r0_a_busy_child_leaves_a_tenth_to_each_of_two_siblings() {
     }
 }
 
-/// R5, a limit of the rescue: an upgradable read takes nothing while another task has the upgradable share, also if that
-/// task waits, by a way round, for the read that is parked.
+/// R5, a limit of the rescue: an upgradable read takes nothing while another task has the upgradable share, even if
+/// that task waits indirectly for the parked read.
 #[test]
 fn r5_a_parked_read_may_wait_for_its_own_task_through_others() {
     let (goes_on, parked) = (Shape::Polls(1), (Kind::Read, Shape::ForEver));
     for policy in POLICIES {
-        // The upgrade waits for the parked share, and the task of that share for the upgrade.
+        // The upgrade waits for the parked share, and the task of that share waits for the upgrade.
         let upgrades = vec![task(&[(Kind::Upgrade, goes_on)]), task(&[(Kind::Upgrade, goes_on), parked])];
-        // The write waits for the parked share, and the task of that share for its turn after the write. Nobody wakes that
-        // task when the other upgradable reader leaves.
+        // The write waits for the parked share. The task of that share waits for its turn after the write, and is not
+        // woken when the other upgradable reader leaves.
         let a_write = vec![
             task(&[(Kind::Upgradable, goes_on)]),
             task(&[(Kind::Write, goes_on)]),
@@ -249,7 +253,8 @@ fn r5_a_parked_read_may_wait_for_its_own_task_through_others() {
     }
 }
 
-/// Tasks that park, drop and poll several futures each. Of a mutex each poll and each wake is foretold (R1 to R3).
+/// Tasks that park, drop and poll several futures each. For a mutex the test predicts each poll and each wake (R1 to
+/// R3).
 fn random_tasks(is_mutex: bool) {
     for seed in seeds() {
         let mut random = Random::new(seed);
@@ -283,7 +288,7 @@ fn r11_without_the_rescue_is_as_with_a_waker_for_each_child() {
 
 const KINDS: [Kind; 3] = [Kind::Read, Kind::Upgradable, Kind::Write];
 
-/// A bystander lets this many turns of the loop pass, at the most, for each future that is parked.
+/// The largest number of turns of the loop, for each parked future, that pass the bystander.
 const TURNS_MAX: usize = 3;
 
 fn each_parking(parked: &[Kind], bystanders: &[Kind]) {
@@ -294,7 +299,8 @@ fn each_parking(parked: &[Kind], bystanders: &[Kind]) {
                 for looped in KINDS {
                     for bystander in bystanders.iter().copied() {
                         for parked_count in 1..=3 {
-                            // Nothing waits: the reads enter beside the parked share, and only its task could claim it.
+                            // The other reads enter at once beside the parked share, which only its own task could
+                            // claim. So no waiter exists.
                             if (parked, looped, bystander) == (Kind::Upgradable, Kind::Read, Kind::Upgradable) {
                                 continue;
                             }
@@ -323,14 +329,14 @@ fn r7_a_parked_future_and_a_loop_let_a_bystander_in() {
     each_parking(&KINDS, &KINDS);
 }
 
-/// The places of a share among so many: the ends, the limits of sections, and some between.
+/// The places of a share among the readers: the ends, the bounds of sections, and some between.
 fn places(readers: usize) -> impl Iterator<Item = usize> {
     let step = (readers / 12).max(1);
     let some = (0..readers).step_by(step);
     some.chain([1, 31, 32, 33, 1023, 1024, 1025, readers - 1]).filter(move |at| *at < readers)
 }
 
-/// A thief polls three times; a share given back may make it poll once more.
+/// A thief polls three times. It may poll once more after it has given a share back.
 fn check_look(look: Look, own: [bool; 2], text: &str) {
     assert!(look.served, "a task waits for itself: {text}, {look:?}");
     for (polls, own) in look.polls.iter().zip(own) {
@@ -381,7 +387,7 @@ fn r8_a_guard_takes_two_polls_beside_unclaimed_readers() {
     }
 }
 
-/// Sections of a poll that looks at nothing, at the most.
+/// The largest number of sections of a poll that scans nothing.
 const SECTIONS_MAX: usize = 3;
 
 #[test]
@@ -396,7 +402,7 @@ fn r8_each_unclaimed_grant_is_visited_once() {
             assert_eq!(polls.wakes, 0, "{readers} unclaimed, {raw:?}: {polls:?}");
             let (first, later) = polls.sections.split_first().expect("polled");
             assert!(later.iter().all(|sections| *sections <= SECTIONS_MAX), "{readers}, {raw:?}: {polls:?}");
-            // Each section is of bounded length, and so a longer look has more of them.
+            // Each section is bounded, so a longer scan has more of them.
             assert!(*first >= readers / 64, "{readers} unclaimed, {raw:?}: {polls:?}");
         }
     }

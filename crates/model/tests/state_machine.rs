@@ -1,6 +1,6 @@
 //! Random sequences on every raw lock and under every policy, shrunk when they fail.
 //!
-//! `PROPTEST_CASES` and `PROPTEST_RNG_SEED` choose how many, and which.
+//! `PROPTEST_CASES` and `PROPTEST_RNG_SEED` choose how many sequences, and which.
 
 use core::marker::PhantomData;
 use fifolock_conformance::tools::clock::{Manual, TestTimer};
@@ -16,7 +16,7 @@ use proptest::sample::select;
 use proptest::test_runner::RngSeed;
 use proptest_state_machine::{ReferenceStateMachine, StateMachineTest, prop_state_machine};
 
-/// The alphabet. Who comes more often stands here more than once.
+/// The alphabet. A letter that should be frequent is listed more than once.
 fn kinds() -> Vec<Op> {
     let mut kinds = vec![
         Op::Poll(0, With::Same),
@@ -52,7 +52,7 @@ fn kinds() -> Vec<Op> {
 /// Places enough for a batch of several chunks.
 const CROWDED: usize = 100;
 
-/// Which lock it is, and the reference.
+/// The lock's parameters, and the reference.
 #[derive(Clone, Debug)]
 struct Case<R> {
     setup: Setup,
@@ -82,7 +82,7 @@ impl<L: Real, const POLICY: usize> ReferenceStateMachine for Machine<L, POLICY> 
         let mut kinds: Vec<Op> = kinds();
         kinds.retain(|kind| !case.world.candidates(*kind).is_empty());
         let any_letter = (select(kinds), any::<u8>()).prop_map(|(kind, who)| kind.to(who));
-        // Those who are forgotten make a lock useless: only now and then.
+        // A forgotten guard makes a lock useless, so the letter is rare.
         let forget = any::<u8>().prop_map(Op::Forget);
         let crowd = (select(Want::ALL.to_vec()), 1..=CROWD_MAX).prop_map(|(want, count)| Op::Crowd(want, count));
         let crowds = if case.places == CROWDED { 6 } else { 0 };
@@ -109,13 +109,13 @@ impl<L: Real, const POLICY: usize> StateMachineTest for Test<L, POLICY> {
     type Reference = Machine<L, POLICY>;
 
     fn init_test(case: &Case<L::Reference>) -> Driver<L> {
-        // A new clock: a sequence that failed may have left sleeps behind.
+        // Each sequence has a new clock, since a failed one may have left sleeps behind.
         L::Platform::with(|| {});
         Driver::new(case.setup, case.places)
     }
 
     fn apply(mut driver: Driver<L>, case: &Case<L::Reference>, op: Op) -> Driver<L> {
-        assert!(driver.apply(op), "{op:?} is for nobody");
+        assert!(driver.apply(op), "{op:?} applies to nothing");
         assert_eq!(*driver.world(), case.world);
         driver
     }
@@ -127,7 +127,7 @@ impl<L: Real, const POLICY: usize> StateMachineTest for Test<L, POLICY> {
 
 fn config() -> ProptestConfig {
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
-    // The fuzzers look for what is new; here every run is the same unless it is told otherwise.
+    // The fuzzers look for new sequences. Here every run is the same, unless the environment says otherwise.
     let rng_seed = if config.rng_seed == RngSeed::Random { RngSeed::Fixed(1) } else { config.rng_seed };
     ProptestConfig { rng_seed, ..config }
 }

@@ -1,8 +1,8 @@
-//! The books of a run: the reference, the guards inside, and the order between tasks.
+//! The records of a run: the reference, the guards inside, and the order between tasks.
 
 use crate::reference::{Kind, Reference};
 
-/// The answer of a poll of a lock future.
+/// The answer of a poll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
     Pending,
@@ -32,22 +32,23 @@ struct Slot {
     waker: usize,
 }
 
-/// All that is known of a run apart from the lock.
+/// The state of a run, apart from the lock.
 pub(super) struct Ledger<R> {
-    /// Until the first rescue: the reference knows of none.
+    /// `Some` until the first rescue, since the reference has no rescue.
     reference: Option<R>,
     entries: Vec<Entry>,
-    /// The number of the waker of each child.
+    /// The number of each child's waker.
     wakers: Vec<usize>,
-    /// Of a program of one kind whose guards follow each other.
+    /// For programs of one kind whose guards follow each other: the order of turns.
     slots: Option<Vec<Slot>>,
-    /// The waiting writes, and the waiting upgradable reads, of children without a sibling.
+    /// The waiting writes, and the waiting upgradable reads, of children without siblings.
     alone: [Vec<usize>; 2],
     is_alone: Vec<bool>,
     inside: [usize; 3],
-    /// The first child that was served, or not served, otherwise than without the rescue.
+    /// The first child whose turn came, or did not come, at another time than without the rescue.
     pub(super) rescued: Option<usize>,
-    /// How many guards went to another waiter of the task whose turn it was. Counted where all are of one kind.
+    /// The number of guards that went to another waiter of the task whose turn it was, counted if all children are of
+    /// one kind.
     pub(super) swaps: u32,
 }
 
@@ -60,7 +61,7 @@ fn place(kind: Kind) -> usize {
 }
 
 impl<R: Reference> Ledger<R> {
-    /// `wakers` has the waker's number of each child, `is_alone` whether the child has no sibling.
+    /// `wakers` has the number of each child's waker; `is_alone` tells which children have no sibling.
     pub(super) fn new(reference: R, is_serial: bool, wakers: Vec<usize>, is_alone: Vec<bool>) -> Self {
         let absent = Entry { stage: Stage::Absent, kind: Kind::Write };
         Self {
@@ -76,7 +77,7 @@ impl<R: Reference> Ledger<R> {
         }
     }
 
-    /// Whether the waiter was granted; nothing is known of that after a rescue.
+    /// Whether the waiter was granted. `None` after a rescue, when the reference can't tell.
     pub(super) fn is_granted(&self, child: usize) -> Option<bool> {
         self.reference.as_ref().map(|_| self.entries[child].stage == Stage::Granted)
     }
@@ -87,7 +88,7 @@ impl<R: Reference> Ledger<R> {
         }
     }
 
-    /// A poll of a lock future, the first one of it or a later one, has come to this.
+    /// Records the answer of a poll of a lock future, the first one or a later one.
     pub(super) fn polled(&mut self, child: usize, kind: Kind, first: bool, answer: Answer) -> Result<(), String> {
         if first {
             self.queue(child, kind);
@@ -137,7 +138,7 @@ impl<R: Reference> Ledger<R> {
         }
     }
 
-    /// The waiter is served: its task must have the turn.
+    /// Serves the waiter, whose task must have the turn.
     fn take_turn(&mut self, child: usize, kind: Kind) -> Result<(), String> {
         if let Some(slots) = &mut self.slots {
             let head = slots[0];
@@ -176,7 +177,7 @@ impl<R: Reference> Ledger<R> {
         self.alone.iter_mut().for_each(|waiting| waiting.retain(|other| *other != child));
     }
 
-    /// A lock future that was polled is dropped.
+    /// Records the drop of a lock future that was polled.
     pub(super) fn dropped(&mut self, child: usize) {
         self.leave_queue(child);
         let Entry { stage, kind } = self.entries[child];
@@ -186,7 +187,8 @@ impl<R: Reference> Ledger<R> {
         self.grant(granted);
     }
 
-    /// A guard leaves. That of an upgradable read may become an upgrade that is not polled yet: the share stays.
+    /// Records the drop of a guard. An upgradable guard may become an upgrade that is not polled yet, which keeps the
+    /// share.
     pub(super) fn left(&mut self, child: usize, becomes_upgrade: bool) {
         let Entry { kind, .. } = self.entries[child];
         self.inside[place(kind)] -= 1;
@@ -199,7 +201,7 @@ impl<R: Reference> Ledger<R> {
         self.grant(granted);
     }
 
-    /// An upgrade that was never polled is dropped, and its share with it.
+    /// Records the drop of an upgrade that was never polled, which gives its share back.
     pub(super) fn share_given_back(&mut self) {
         let Some(reference) = &mut self.reference else { return };
         let granted = reference.release(Kind::Upgradable);

@@ -1,4 +1,4 @@
-//! Programs by chance, and all small ones.
+//! Random programs, and all small ones.
 
 use super::{Between, Child, Executor, Lock, Order, Program, Raw, Shape, Task};
 use crate::program::POLICIES;
@@ -6,16 +6,16 @@ use crate::reference::Kind;
 use fifolock_conformance::tools::Random;
 use fifolock_core::rwlock::RwLockPolicy;
 
-/// The programs that a rule speaks of.
+/// The programs that a rule applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// Each waiting future is polled exactly once in each round.
     Once,
     /// Each waiting future is polled at least once in each round.
     EachRound,
-    /// Each task ends, and has at least one child that goes on until then; others may be parked for ever.
+    /// Each task ends. At least one of its children goes on until then, and the others may be parked without end.
     Parking,
-    /// Anything.
+    /// All programs.
     Any,
 }
 
@@ -48,7 +48,7 @@ const KINDS: [Kind; 4] = [Kind::Read, Kind::Upgradable, Kind::Upgrade, Kind::Wri
 
 fn child(random: &mut Random, scope: Scope, kind: Kind) -> Child {
     let mut shape = shape(random, scope);
-    // The future of an upgrade holds a share, as a guard does: if nothing ever polls the future, the share stays.
+    // The future of an upgrade holds a share, as a guard does. If the task never polls the future, the share stays.
     if kind == Kind::Upgrade && !shape.polls_each_round() {
         shape = Shape::Polls(1);
     }
@@ -62,13 +62,13 @@ fn order(random: &mut Random) -> Order {
     pick(random, &[Order::Biased, Order::Rotating, Order::Rotating, Order::Zigzag, Order::Shuffled(seed)])
 }
 
-/// A program by chance.
+/// A random program.
 #[must_use]
 pub fn random(seed: u64, scope: Scope) -> Program {
     let random = &mut Random::new(seed);
     let policy = pick(random, &POLICIES);
     let lock = if random.below(4) == 0 { Lock::Mutex } else { Lock::RwLock(policy, pick(random, &[1, 2, 3, 1000])) };
-    // Programs of one kind have the order between tasks that can be told most exactly.
+    // In programs of one kind the test can tell the order between tasks most exactly.
     let only = if random.below(3) == 0 { Some(pick(random, &KINDS)) } else { None };
     let most = if matches!(scope, Scope::EachRound) { 3 } else { 4 };
     let tasks = (0..1 + random.below(most)).map(|_| {
@@ -92,23 +92,24 @@ pub fn random(seed: u64, scope: Scope) -> Program {
 /// The length of a run that does not end by itself.
 pub const ROUNDS: u32 = 800;
 
-/// More rounds than any program needs that ends.
+/// More rounds than any program that ends needs.
 pub const ROUNDS_TO_END: u32 = 20_000;
 
 fn plain(kind: Kind, shape: Shape, hold: u32) -> Child {
     Child { kind, shape, hold, rest: 0, own_waker: false }
 }
 
-/// All children of a kind out of these, with holds up to `hold`.
+/// All children of these kinds and shapes, with holds up to `hold`.
 fn all_children(kinds: &[Kind], shapes: &[Shape], hold: u32) -> Vec<Child> {
     let of_kind =
         |kind: Kind| shapes.iter().flat_map(move |shape| (1..=hold).map(move |hold| plain(kind, *shape, hold)));
     kinds.iter().flat_map(|kind| of_kind(*kind)).collect()
 }
 
-/// All programs of a task with two of these children, and another task with one of those or none, in each order.
+/// All programs of a task with two of the children `pairs`, and another task with one of the children `others` or none,
+/// in each order.
 ///
-/// The order of the two says something only where the first of them is polled first in each round.
+/// The order of the two children matters only in programs that poll the first child first in each round.
 fn two_tasks(base: &Program, pairs: &[Child], others: &[Option<Child>], each: &mut dyn FnMut(&Program)) {
     for order in [Order::Biased, Order::Rotating, Order::Zigzag] {
         for (at, first) in pairs.iter().enumerate() {
@@ -132,10 +133,10 @@ fn base(lock: Lock) -> Program {
 /// The length of a run of a small program.
 const ROUNDS_SMALL: u32 = 240;
 
-/// A set of programs.
+/// The callback for each program of a set.
 pub type Each<'a> = &'a mut dyn FnMut(&Program);
 
-/// All small programs of a mutex: holds up to three rounds, these shapes.
+/// All small programs of a mutex, with holds up to three rounds and these shapes.
 pub fn small_on_mutex(shapes: &[Shape], each: Each<'_>) {
     let children = all_children(&[Kind::Write], shapes, 3);
     let mut others: Vec<Option<Child>> = children.iter().copied().map(Some).collect();
@@ -147,7 +148,7 @@ fn one_of_each_kind() -> Vec<Option<Child>> {
     KINDS.iter().map(|kind| Some(plain(*kind, Shape::Polls(1), 1))).collect()
 }
 
-/// All small programs of a read-write lock: each kind, holds up to two rounds, these shapes.
+/// All small programs of a read-write lock, with each kind, holds up to two rounds and these shapes.
 pub fn small_on_rwlock(policy: RwLockPolicy, shapes: &[Shape], each: Each<'_>) {
     let children = all_children(&KINDS, shapes, 2);
     let mut others = one_of_each_kind();
@@ -155,7 +156,7 @@ pub fn small_on_rwlock(policy: RwLockPolicy, shapes: &[Shape], each: Each<'_>) {
     two_tasks(&base(Lock::RwLock(policy, 1000)), &children, &others, each);
 }
 
-/// All small programs of tasks that end, and may park a future for a while or for ever.
+/// All small programs whose tasks end, and may park a future for some rounds or without end.
 pub fn small_and_parking(lock: Lock, each: Each<'_>) {
     let shapes = [Shape::Polls(1), Shape::Polls(3), Shape::Parks(2), Shape::ForEver, Shape::Drops(2, Between::Parked)];
     let (kinds, others): (&[Kind], _) = match lock {

@@ -1,4 +1,4 @@
-//! A platform without the rescue: the other side of each comparison.
+//! A platform without the rescue, for the second run of each comparison.
 
 use core::marker::PhantomData;
 use core::time::Duration;

@@ -1,18 +1,19 @@
-//! How the two runs of a program must agree.
+//! The rules by which the two runs of a program must agree.
 
 use super::run::{Event, Outcome, Side, run};
 use super::shrink::smallest;
 use super::{Child, Executor, Kind, Program, Shape, Task};
 use core::fmt::Write;
 
-/// A rule, about one program.
+/// A rule about one program.
 pub type Rule = fn(&Program) -> Result<(), String>;
 
 /// Asserts a rule of a program.
 ///
 /// # Panics
 ///
-/// If the rule is broken: with the smallest program that breaks the rule, and the end of its run.
+/// If the program breaks the rule. The message has the smallest program that was found to break the rule, and the end
+/// of its run.
 #[track_caller]
 pub fn check(program: &Program, rule: Rule) {
     let Err(fault) = rule(program) else { return };
@@ -24,7 +25,7 @@ fn no_fault(outcome: &Outcome, side: Side) -> Result<(), String> {
     outcome.fault.as_ref().map_or(Ok(()), |fault| Err(format!("{side:?} the rescue: {fault}")))
 }
 
-/// The reference foretells each poll of a run without the rescue.
+/// Asserts that the reference predicted each poll of a run without the rescue.
 fn no_rescue(outcome: &Outcome, side: Side) -> Result<(), String> {
     no_fault(outcome, side)?;
     let Some(child) = outcome.rescued else { return Ok(()) };
@@ -43,7 +44,7 @@ fn tail(outcome: &Outcome) -> String {
 
 const EVENTS_SHOWN: usize = 12;
 
-/// The run with the rescue and the run without it.
+/// Runs the program with the rescue and without it.
 fn both(program: &Program) -> Result<(Outcome, Outcome), String> {
     let (with, without) = (run(program, Side::With), run(program, Side::Without));
     no_rescue(&without, Side::Without)?;
@@ -51,35 +52,36 @@ fn both(program: &Program) -> Result<(Outcome, Outcome), String> {
     Ok((with, without))
 }
 
-/// A child that has this many turns without the rescue, in the second half of a run, must have a tenth of them with the rescue.
-/// With fewer turns than that, a tenth says nothing.
+/// A child that has at least this many turns without the rescue, in the second half of a run, must have a tenth of them
+/// with the rescue. With fewer turns a tenth says nothing.
 const TURNS_MIN: u32 = 12;
 
-/// The part of its turns that a child keeps, at the least.
+/// The part of its turns that a child must keep at least, as a divisor.
 ///
-/// A select loop may poll a hundred times in a round, and then is served more often than a sibling that polls once: R1's
+/// A select loop may poll a hundred times in a round, and then is served more often than a sibling that polls once. The
+/// doubling of R1 bounds how much more often. Below a tenth, the sibling starves.
 /// doubling bounds how much more, and below a tenth is starvation.
 const PART: u32 = 10;
 
-/// R0: no child starves that would not starve without the rescue. The first half of a run may be anything; in the second
+/// R0: no child starves that would not starve without the rescue. The first half of a run does not count. In the second
 /// half a child starves if it has less than a tenth of the turns that it has without the rescue.
 ///
-/// Children that give up are seen by [`no_harm_to_the_impatient`].
+/// [`no_harm_to_the_impatient`] tests the children that give up.
 pub fn no_harm(program: &Program) -> Result<(), String> {
     no_harm_to(program, Shape::goes_on)
 }
 
-/// R0, about the children that give up: by a timeout, or since a `select!` drops them. All children want the same.
+/// R0 for children that give up: by a timeout, or because a `select!` drops them. All children ask for the same kind.
 ///
-/// Programs with limits of some rounds can stay out of step with a child for good, and one guard out of turn is enough
-/// to begin that: no rescue could be without effect then. So harm is what goes on: a child that starves while guards go
-/// out of turn in the second half of a run too.
+/// A program with limits of some rounds can stay out of step with a child for good, and one guard out of turn can start
+/// that. No rescue that acts at all could avoid this. So the rule counts as harm only that a child starves while guards
+/// still go out of turn in the second half of a run.
 pub fn no_harm_to_the_impatient(program: &Program) -> Result<(), String> {
     let goes_on = |program: &Program| {
         let (with, without) = both(program)?;
         if with.late_swaps == 0 { Ok(()) } else { harm(program, &with, &without, |shape| !shape.goes_on()) }
     };
-    // A lock learns from some tens of disturbed waits.
+    // A lock learns only from some tens of disturbed waits, so the longer run decides.
     goes_on(program).or_else(|_| goes_on(&Program { rounds: program.rounds * 8, ..program.clone() }))
 }
 
@@ -101,7 +103,7 @@ fn harm(program: &Program, with: &Outcome, without: &Outcome, is_asked: fn(Shape
     Ok(())
 }
 
-/// R0: no rescue happens. If each task is polled in each round the two traces are the same. Otherwise a wake that the
+/// R0: no rescue happens. If each task is polled in each round, the two traces are equal. Otherwise a wake that the
 /// rescue adds may move a round, and only the reference can tell.
 pub fn nothing_is_rescued(program: &Program) -> Result<(), String> {
     let (with, without) = both(program)?;
@@ -116,7 +118,7 @@ pub fn nothing_is_rescued(program: &Program) -> Result<(), String> {
     Ok(())
 }
 
-/// R10, R11: children with a waker each are served as on a platform without the rescue, up to the last event.
+/// R10 and R11: children with a waker each are served as on a platform without the rescue, up to the last event.
 pub fn apart_is_without(program: &Program) -> Result<(), String> {
     let (apart, without) = (run(program, Side::Apart), run(program, Side::Without));
     no_rescue(&without, Side::Without)?;
@@ -128,13 +130,13 @@ pub fn apart_is_without(program: &Program) -> Result<(), String> {
     Ok(())
 }
 
-/// R1: a program in which each task waits for its own parked futures, and for nothing that has no end, ends.
+/// R1: a program ends if each task waits for its own parked futures only.
 ///
-/// Its length is bounded: a theft takes three polls of the thief, and each parked future may have to be robbed once for
-/// each guard. Where thefts can be wrong, a lock takes up to 384. The children that poll least often set the pace.
+/// The rounds are bounded. A theft takes three polls of the thief, and each parked future may be robbed once for each
+/// guard. Where thefts can be wrong, a theft takes up to 384 polls. The children that poll least often set the pace.
 ///
-/// R5: an upgradable read takes nothing while another task has the upgradable share. So a task that parks a read beside
-/// one of those may wait for a task that waits for the parked read: such programs are left out.
+/// R5: an upgradable read takes nothing while another task has the upgradable share. A task that parks a read beside an
+/// upgradable read may so wait for a task that waits for the parked read. The rule leaves such programs out.
 pub fn ends(program: &Program) -> Result<(), String> {
     if program.tasks.iter().any(parks_a_read_beside_an_upgradable_one) {
         return Ok(());
@@ -156,10 +158,10 @@ pub fn ends(program: &Program) -> Result<(), String> {
     Ok(())
 }
 
-/// Rounds for each guard, at the most, of a child that polls in each round.
+/// The largest number of rounds for each guard of a child that polls in each round.
 const ROUNDS_PER_GUARD: u32 = 6;
 
-/// A theft takes no more polls.
+/// The largest number of polls of a theft.
 const POLLS_MAX: u32 = 384;
 
 /// Whether a task has a read that is not polled in each round, and another child that asks for the upgradable share.
@@ -169,10 +171,10 @@ fn parks_a_read_beside_an_upgradable_one(task: &Task) -> bool {
     task.children.iter().any(parks) && task.children.iter().any(asks)
 }
 
-/// No task starts later.
+/// The latest round in which a task starts.
 const START_MAX: u32 = 60;
 
-/// Rounds between two steps of a child, at the most.
+/// The largest number of rounds between two steps of a child.
 fn pace(child: &Child) -> u32 {
     let waits = match child.shape {
         Shape::Polls(_) | Shape::ForEver => 1,
@@ -181,13 +183,13 @@ fn pace(child: &Child) -> u32 {
     waits.max(child.hold).max(child.rest)
 }
 
-/// Whether a program stops for ever without the rescue.
+/// Whether a program hangs without the rescue.
 #[must_use]
 pub fn hangs_without(program: &Program) -> bool {
     !run(program, Side::Without).ended
 }
 
-/// R3: the ledger of a run asserts the order between tasks; so does the exclusion of guards.
+/// R3: the ledger of a run asserts the order between tasks, and that guards exclude each other.
 pub fn order_between_tasks(program: &Program) -> Result<(), String> {
     both(program).map(|_| ())
 }

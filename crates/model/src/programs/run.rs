@@ -1,4 +1,4 @@
-//! The executor, and the children that it runs.
+//! The executor, and the children that the executor runs.
 
 use super::ledger::{Answer, Ledger};
 use super::{Between, Child, Executor, Lock, Order, Program, Raw, Shape, Task, Without};
@@ -18,14 +18,15 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 use std::thread;
 
-/// How a program is run.
+/// The way in which a program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// With the rescue.
     With,
     /// On a platform without the rescue.
     Without,
-    /// With the rescue, but each child has a waker of its own, which wakes the task: no two waiters have the same one, so
+    /// With the rescue, but each child has a waker of its own that wakes the task. No two waiters share a waker, so the
+    /// rescue finds nothing (R10).
     /// the rescue finds nothing (R10).
     Apart,
 }
@@ -33,42 +34,42 @@ pub enum Side {
 /// An event of a child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// The child waits.
+    /// The child has begun to wait.
     Queued,
-    /// The child has its guard.
+    /// The child has received its guard.
     Guard,
-    /// The guard is gone.
+    /// The child has dropped its guard.
     Left,
-    /// The future ended without a guard, by its timeout.
+    /// The child's future has timed out.
     Elapsed,
-    /// The child dropped its future.
+    /// The child has dropped its future.
     Dropped,
 }
 
 /// The outcome of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// The guards of each child.
+    /// The number of guards of each child.
     pub turns: Vec<u32>,
-    /// The guards of each child in the second half of the rounds.
+    /// The number of guards of each child in the second half of the rounds.
     pub late_turns: Vec<u32>,
-    /// Round, child and event.
+    /// The round, the child and the event.
     pub trace: Vec<(u32, usize, Event)>,
-    /// Polls of tasks.
+    /// The number of polls of tasks.
     pub polls: u64,
-    /// Rounds that were run.
+    /// The number of rounds that were run.
     pub rounds: u32,
     /// Whether all tasks ended.
     pub ended: bool,
-    /// The child where the run first differed from the reference, which knows no rescue.
+    /// The child at which the run first differed from the reference, which has no rescue.
     pub rescued: Option<usize>,
-    /// The guards that went to another waiter of the task whose turn it was, if all children are of one kind.
+    /// The number of guards that went to another waiter of the task whose turn it was, if all children are of one kind.
     pub swaps: u32,
-    /// Those of the second half of the rounds.
+    /// The same number, for the second half of the rounds.
     pub late_swaps: u32,
-    /// The children that wait at the end, and which of them was granted, as far as that is known.
+    /// The children that wait at the end, and whether each was granted, as far as the ledger knows.
     pub waiting: Vec<(usize, Option<bool>)>,
-    /// A rule was broken at this point, and the run ended there.
+    /// The rule that the run broke. The run ended there.
     pub fault: Option<String>,
 }
 
@@ -83,12 +84,12 @@ fn wake(queue: &Queue, task: usize) {
 }
 
 enum Stage<L: Real> {
-    /// Nothing is asked for during so many rounds.
+    /// The child asks for nothing in this many rounds.
     Rest(u32),
     Waiting {
         future: Acquiring<L>,
         kind: Kind,
-        /// Rounds of its task in which it has waited; 0 before its first poll.
+        /// The rounds of the task in which the child has waited; 0 before its first poll.
         rounds: u32,
     },
     Holding {
@@ -108,19 +109,19 @@ struct Seat<L: Real> {
     turns: u32,
 }
 
-/// The tasks, the lock, and the books.
+/// The tasks, the lock, and the ledger.
 struct Run<'a, L: Real> {
     program: &'a Program,
     lock: Leaked<L>,
     ledger: Ledger<L::Reference>,
     seats: Vec<Seat<L>>,
-    /// The first child of each task, and how often the task was polled.
+    /// The first child of each task, and the number of polls of the task.
     tasks: Vec<(usize, u32)>,
     ended: Vec<bool>,
     queue: Queue,
     /// The round of the last guard.
     last_guard: u32,
-    /// The guards out of turn in the first half of the rounds.
+    /// The number of guards out of turn in the first half of the rounds.
     early_swaps: u32,
     outcome: Outcome,
 }
@@ -204,7 +205,7 @@ impl<'a, L: Real> Run<'a, L> {
         }
     }
 
-    /// One poll of a child. `true`: the child is busy, and its task must be polled in the next round too.
+    /// Polls a child. Returns whether the child is busy, so that its task must be polled in the next round too.
     fn poll_child(&mut self, child: usize) -> bool {
         loop {
             let seat = &mut self.seats[child];
@@ -275,7 +276,7 @@ impl<'a, L: Real> Run<'a, L> {
         }
     }
 
-    /// One poll of a lock future. `true`: the future is ready.
+    /// Polls a lock future. Returns whether the future is ready.
     fn poll_future(&mut self, child: usize, first: bool) -> bool {
         let seat = &mut self.seats[child];
         let Stage::Waiting { future, kind, .. } = &mut seat.stage else { unreachable!("a future is polled") };
@@ -307,7 +308,7 @@ impl<'a, L: Real> Run<'a, L> {
                 }
                 self.outcome.late_turns[child] += u32::from(!is_half && is_late);
                 self.last_guard = self.outcome.rounds;
-                // One more: the round of the guard itself does not count.
+                // One round is added, since the round of the guard itself does not count.
                 self.seats[child].stage = Stage::Holding { guard, kind, rounds: rounds + 1 };
                 self.note(child, Event::Guard);
             }
@@ -338,7 +339,7 @@ impl<'a, L: Real> Run<'a, L> {
         order_now
     }
 
-    /// One poll of a task.
+    /// Polls a task.
     fn poll_task(&mut self, task: usize) {
         self.outcome.polls += 1;
         for child in self.order(task) {
@@ -413,18 +414,18 @@ impl<'a, L: Real> Run<'a, L> {
 impl<L: Real> Drop for Run<'_, L> {
     fn drop(&mut self) {
         if thread::panicking() {
-            // The lock is broken: to touch the lock again may hide why.
+            // The lock is broken. Another step on it might hide the cause.
             mem::forget(mem::take(&mut self.seats));
             return;
         }
         self.seats.clear();
-        // SAFETY: the seats had all that borrowed the lock, and they are gone; so is this.
+        // SAFETY: only the seats borrowed the lock, and they have been dropped. `self` is being dropped, so this is the
+        // last use.
         unsafe { self.lock.reclaim() };
     }
 }
 
-/// After so many rounds without a guard there will be none. The rescue's patience is shorter: a theft takes some hundred
-/// polls at the most.
+/// After this many rounds without a guard, there will be none: a theft takes some hundred polls at most.
 const STALL: u32 = 10_000;
 
 fn run_on<L: Real>(program: &Program, side: Side) -> Outcome {
@@ -450,7 +451,7 @@ fn run_on_raw<R: RawLock + 'static>(program: &Program, side: Side) -> Outcome {
 ///
 /// # Panics
 ///
-/// If the lock does.
+/// If the lock panics.
 #[must_use]
 pub fn run(program: &Program, side: Side) -> Outcome {
     match program.raw {

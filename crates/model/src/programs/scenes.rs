@@ -1,4 +1,4 @@
-//! Scenes of R7 and R8: one task that parks and goes on, and many unclaimed readers.
+//! Scenes for R7 and R8: a task that parks futures and goes on, and many unclaimed readers.
 
 use super::Raw;
 use crate::reference::Kind;
@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 
 type Lock<R> = RwLock<u64, Manual<R>>;
 
-/// A guard of any kind, to be dropped.
+/// A guard of any kind, which is only dropped.
 enum Guard<'a, R: RawLock + 'static> {
     Read(#[allow(dead_code, reason = "kept for its drop")] RwLockReadGuard<'a, u64, Manual<R>>),
     Upgradable(#[allow(dead_code, reason = "kept for its drop")] RwLockUpgradableReadGuard<'a, u64, Manual<R>>),
@@ -30,7 +30,7 @@ fn acquire<R: RawLock + 'static>(lock: &Lock<R>, kind: Kind) -> Acquiring<'_, R>
     }
 }
 
-/// A task that an executor polls after a wake.
+/// A task that its executor polls after a wake.
 struct Actor {
     waker: Waker,
     count: Arc<Count>,
@@ -51,26 +51,27 @@ impl Actor {
 /// A task that parks, and its bystander: see [`turns_before`].
 #[derive(Clone, Copy, Debug)]
 pub struct Parking {
-    /// Of the read-write lock.
+    /// The policy of the read-write lock.
     pub policy: RwLockPolicy,
-    /// The futures of this kind are granted, and the task never polls them again.
+    /// The kind of the futures that are granted, and that the task never polls again.
     pub parked: Kind,
-    /// So many futures are parked.
+    /// The number of parked futures.
     pub parked_count: usize,
-    /// The task asks for this in a loop.
+    /// The kind that the task asks for in a loop.
     pub looped: Kind,
-    /// The other task waits for this.
+    /// The kind that the other task waits for.
     pub bystander: Kind,
 }
 
-/// A loop that passes the bystander so often never lets it in.
+/// After this many turns of the loop, the bystander counts as locked out.
 const TURNS_MAX: usize = 200;
 
-/// Polls that a turn of the loop may take.
+/// The largest number of polls of one turn of the loop.
 const POLLS_MAX: usize = 600;
 
-/// R7: a task parks futures and asks for the lock in a loop. Another task has queued after the parked futures, and is
-/// polled after a wake. Returns the turns of the loop before the other task's, or where one of them stands still.
+/// R7: a task parks futures and asks for the lock in a loop. Another task queued after the parked futures, and is
+/// polled after a wake. Returns the number of turns of the loop before the turn of the other task. Returns an error if
+/// either of them hangs.
 pub fn turns_before(raw: Raw, scene: Parking) -> Result<usize, String> {
     match raw {
         Raw::Std => turns_on::<StdLock>(scene),
@@ -108,13 +109,13 @@ fn turns_on<R: RawLock + 'static>(scene: Parking) -> Result<usize, String> {
             }
         }
     }
-    Err(format!("{TURNS_MAX} turns, and none of the other task"))
+    Err(format!("the other task has no turn in {TURNS_MAX} turns of the loop"))
 }
 
 /// A future, and the waker of its task.
 type Reader<'a, R> = (Boxed<Read<'a, u64, Manual<R>>>, Waker);
 
-/// Readers that were granted at once and have not claimed, each of a task of its own but for those of `own`.
+/// Readers that were granted at once and have not claimed. Each belongs to a task of its own, except those in `own`.
 fn unclaimed<'a, R: RawLock + 'static>(
     lock: &'a Lock<R>,
     readers: usize,
@@ -133,17 +134,18 @@ fn unclaimed<'a, R: RawLock + 'static>(
     reads
 }
 
-/// The result of two tasks that look for their shares in turn.
+/// The result of two tasks that scan for their own shares in turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Look {
-    /// Whether both have had the lock in the end.
+    /// Whether both have had the lock at the end.
     pub served: bool,
-    /// The polls of each until neither was woken any more.
+    /// The number of polls of each task until it was not woken any more.
     pub polls: [usize; 2],
 }
 
-/// R8: of so many unclaimed readers one is of the first task, and another of the second task, if `at` says so. Both tasks
-/// wait to write, and are polled in turn when they were woken. Then the other readers claim and go: both tasks must be
+/// R8: one of many unclaimed readers belongs to the first task and, if `at` says so, another one to the second task.
+/// Both tasks wait to write, and each is polled after a wake. Then the other readers claim and release. Both tasks must
+/// be served, since nothing else keeps them out.
 /// served, since nothing else keeps them out.
 #[must_use]
 pub fn two_looks<R: RawLock + 'static>(readers: usize, at: [Option<usize>; 2]) -> Look {
@@ -182,26 +184,26 @@ pub fn two_looks<R: RawLock + 'static>(readers: usize, at: [Option<usize>; 2]) -
     let early = look(true, &mut writes);
     for (n, (read, waker)) in reads.iter_mut().enumerate() {
         if !at.contains(&Some(n)) {
-            assert!(poll_once(read, waker).is_ready(), "reader {n} was granted and is of no other task");
+            assert!(poll_once(read, waker).is_ready(), "reader {n} was granted and not robbed");
         }
     }
     let late = look(false, &mut writes);
     Look { served: early + late == 2, polls }
 }
 
-/// More rounds than two looks take.
+/// More rounds than two scans take.
 const ROUNDS_MAX: usize = 5_000;
 
-/// The cost of the waiters of other tasks.
+/// The cost for the waiters of other tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cost {
-    /// Guards.
+    /// The number of guards.
     pub guards: usize,
-    /// Polls of tasks.
+    /// The number of polls of tasks.
     pub polls: usize,
 }
 
-/// R8: beside so many unclaimed readers others come and go, ten at a time. Each waits in a task of its own, and is polled
+/// R8: beside many unclaimed readers, ten others at a time come and go. Each waits in a task of its own, and is polled
 /// after a wake.
 #[must_use]
 pub fn queue_beside<R: RawLock + 'static>(readers: usize, waiting: usize) -> Cost {
@@ -239,19 +241,19 @@ pub fn queue_beside<R: RawLock + 'static>(readers: usize, waiting: usize) -> Cos
     cost
 }
 
-/// A storm is cut short here.
+/// A run that needs more polls ends here.
 const POLLS_PER_WAITER: usize = 20;
 
-/// The cost of the polls of a waiter that has nothing to find.
+/// The cost of the polls of a waiter whose scans find nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Polls {
-    /// The sections of each poll.
+    /// The number of sections of each poll.
     pub sections: Vec<usize>,
-    /// How often the waiter was woken.
+    /// The number of wakes of the waiter.
     pub wakes: usize,
 }
 
-/// R8: a waiter is polled so many times beside so many unclaimed readers of other tasks.
+/// R8: polls a waiter repeatedly beside many unclaimed readers of other tasks.
 #[must_use]
 pub fn polled_again<R: RawLock + 'static>(readers: usize, polls: usize) -> Polls {
     let lock = Lock::<R>::new(0);

@@ -2,7 +2,7 @@
 
 use super::{Child, Executor, Lock, Order, Program, Raw, Shape};
 
-/// All children that are one step smaller.
+/// All children that are one step smaller than this one.
 fn children(child: Child) -> Vec<Child> {
     let shapes = match child.shape {
         Shape::Polls(polls) => [1, 2, 3, polls / 2, polls.saturating_sub(1)].map(Shape::Polls).to_vec(),
@@ -32,7 +32,7 @@ fn children(child: Child) -> Vec<Child> {
     smaller
 }
 
-/// All programs that are one step smaller.
+/// All programs that are one step smaller than this one.
 fn steps(program: &Program) -> Vec<Program> {
     let mut smaller = Vec::new();
     let mut add = |change: &dyn Fn(&mut Program)| {
@@ -67,7 +67,7 @@ fn steps(program: &Program) -> Vec<Program> {
     smaller
 }
 
-/// The smallest program that is found to fail, and how.
+/// The smallest failing program that is found, and its failure.
 #[must_use]
 pub(super) fn smallest(
     program: &Program,

@@ -12,13 +12,13 @@ use std::sync::Arc;
 /// Any guard of a mutex.
 #[derive(Debug)]
 pub enum Guard<P: TestTimer<Duration = Duration>> {
-    /// Of `lock`.
+    /// From `lock`.
     Borrowed(MutexGuard<'static, u64, P>),
-    /// Of `lock_owned`.
+    /// From `lock_owned`.
     Owned(OwnedMutexGuard<u64, P>),
-    /// For a part.
+    /// From a map of a borrowed guard.
     Mapped(MappedMutexGuard<'static, u64, P>),
-    /// For a part.
+    /// From a map of an owned guard.
     OwnedMapped(OwnedMappedMutexGuard<u64, u64, P>),
 }
 

@@ -15,21 +15,21 @@ use std::sync::Arc;
 /// Any guard of a read-write lock.
 #[derive(Debug)]
 pub enum Guard<P: TestTimer<Duration = Duration>> {
-    /// Of `read`.
+    /// From `read`.
     Read(RwLockReadGuard<'static, u64, P>),
-    /// Of `read_owned`.
+    /// From `read_owned`.
     ReadOwned(OwnedRwLockReadGuard<u64, u64, P>),
-    /// Of `upgradable_read`.
+    /// From `upgradable_read`.
     Upgradable(RwLockUpgradableReadGuard<'static, u64, P>),
-    /// Of `upgradable_read_owned`.
+    /// From `upgradable_read_owned`.
     UpgradableOwned(OwnedRwLockUpgradableReadGuard<u64, P>),
-    /// Of `write`.
+    /// From `write`.
     Write(RwLockWriteGuard<'static, u64, P>),
-    /// Of `write_owned`.
+    /// From `write_owned`.
     WriteOwned(OwnedRwLockWriteGuard<u64, P>),
-    /// For a part.
+    /// From a map of a borrowed guard.
     Mapped(RwLockMappedWriteGuard<'static, u64, P>),
-    /// For a part.
+    /// From a map of an owned guard.
     OwnedMapped(OwnedRwLockMappedWriteGuard<u64, u64, P>),
 }
 
@@ -71,7 +71,7 @@ impl<P: TestTimer<Duration = Duration>> Real for RwLock<u64, P> {
             (Kind::Write, Form::Owned) => {
                 acquire!(limit, Guard::WriteOwned, own, write_owned, write_owned_timeout, write_owned_deadline)
             }
-            (Kind::Upgrade, _) => unreachable!("it comes out of a guard"),
+            (Kind::Upgrade, _) => unreachable!("an upgrade starts from a guard"),
         }
     }
 
@@ -84,7 +84,7 @@ impl<P: TestTimer<Duration = Duration>> Real for RwLock<u64, P> {
             (Kind::Upgradable, Form::Owned) => own.try_upgradable_read_owned().ok().map(Guard::UpgradableOwned),
             (Kind::Write, Form::Borrowed) => lock.try_write().ok().map(Guard::Write),
             (Kind::Write, Form::Owned) => own.try_write_owned().ok().map(Guard::WriteOwned),
-            (Kind::Upgrade, _) => unreachable!("it comes out of a guard"),
+            (Kind::Upgrade, _) => unreachable!("an upgrade starts from a guard"),
         }
     }
 
@@ -126,7 +126,7 @@ impl<P: TestTimer<Duration = Duration>> Real for RwLock<u64, P> {
             (Guard::WriteOwned(guard), Kind::Upgradable) => {
                 Guard::UpgradableOwned(OwnedRwLockWriteGuard::downgrade_to_upgradable(guard))
             }
-            _ => unreachable!("it has no more than that"),
+            _ => unreachable!("the guard has no more access than that"),
         }
     }
 

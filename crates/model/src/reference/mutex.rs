@@ -27,7 +27,7 @@ impl Reference for Mutex {
     }
 
     fn release(&mut self, _: Kind) -> Vec<usize> {
-        // Handed over: it stays locked while somebody waits.
+        // The mutex is handed over: while waiters are queued it stays locked.
         let next = self.waiting.pop_front();
         self.locked = next.is_some();
         Vec::from_iter(next)

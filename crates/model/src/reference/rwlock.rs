@@ -11,11 +11,11 @@ pub struct RwLock {
     readers: usize,
     upgradable: bool,
     writer: bool,
-    /// Everybody, in order of arrival.
+    /// All waiters, in order of arrival.
     line: Vec<(usize, Kind)>,
 }
 
-// The policy has no hash; within one exploration it is the same.
+// The policy has no `Hash`. It is the same in all locks of an exploration.
 impl core::hash::Hash for RwLock {
     fn hash<H: core::hash::Hasher>(&self, state: &mut H) {
         (self.readers, self.upgradable, self.writer, &self.line).hash(state);
@@ -34,19 +34,19 @@ impl RwLock {
         self.line.iter().any(|(_, kind)| kinds.contains(kind))
     }
 
-    /// An upgrade waits for the lock as a writer does.
+    /// Whether a writer waits. An upgrade counts as one.
     fn writer_waits(&self) -> bool {
         self.waits(&[Kind::Write, Kind::Upgrade])
     }
 
-    /// Whether there is a place, whoever else waits for it.
+    /// Whether the owners leave room for this kind. Other waiters don't matter here.
     fn has_place(&self, kind: Kind) -> bool {
         let room = !self.writer && self.readers < self.max_readers;
         match kind {
             Kind::Read => room,
             Kind::Upgradable => room && !self.upgradable,
             Kind::Write => !self.writer && self.readers == 0,
-            // Its own share is the only one.
+            // The upgrade's own share is the only one.
             Kind::Upgrade => !self.writer && self.readers == 1,
         }
     }
@@ -77,23 +77,23 @@ impl RwLock {
         }
     }
 
-    /// Whether a newcomer may go past all who wait.
+    /// Whether a newcomer may pass all waiters.
     fn may_pass(&self, newcomer: Kind) -> bool {
         match newcomer {
-            // U3: before everybody.
+            // U3: an upgrade passes all waiters.
             Kind::Upgrade => true,
-            // P2: nobody passes anybody.
+            // P2: a newcomer passes no waiter.
             _ if self.policy == TaskFair => self.line.is_empty(),
-            // W1, U2: a reader waits for writers alone.
+            // W1 and U2: a reader waits for writers only.
             Kind::Read => !self.writer_waits(),
-            // U2: among writers and upgradable readers it has its turn.
+            // U2: an upgradable reader has its turn among writers and upgradable readers.
             Kind::Upgradable => !self.waits(&[Kind::Upgradable, Kind::Write, Kind::Upgrade]),
-            // W2.
+            // W2: a writer waits for all waiters.
             Kind::Write => self.line.is_empty(),
         }
     }
 
-    /// Lets in the first of those for whom `who` holds, if there is a place for it.
+    /// Lets in the first waiter for which `who` holds, if there is room.
     fn let_in(&mut self, who: impl Fn(Kind) -> bool, granted: &mut Vec<usize>) -> bool {
         let first = self.line.iter().position(|(_, kind)| *kind == Kind::Upgrade && who(Kind::Upgrade));
         let Some(at) = first.or_else(|| self.line.iter().position(|(_, kind)| who(*kind))) else { return false };
@@ -107,23 +107,23 @@ impl RwLock {
         true
     }
 
-    /// Lets in whoever may enter after something has changed.
+    /// Lets in all waiters that may enter after a change.
     fn settle(&mut self, turn_ended: bool) -> Vec<usize> {
         let mut granted = Vec::new();
         let is_reader = |kind| kind == Kind::Read;
         if self.policy == TaskFair {
-            // P2, P3: the head, as long as it fits.
+            // P2 and P3: the first waiter enters while there is room.
             while self.let_in(|_| true, &mut granted) {}
             return granted;
         }
         if turn_ended && self.policy == PhaseFair {
-            // P4: the readers that wait now come before the next writer.
+            // P4: the readers that wait now enter before the next writer.
             while self.let_in(is_reader, &mut granted) {}
         }
-        // W3, W4, U2: writers and upgradable readers in their order.
+        // W3, W4 and U2: writers and upgradable readers enter in their order.
         while self.let_in(|kind| !is_reader(kind), &mut granted) {}
         if !self.writer_waits() {
-            // W4, W5: all readers, as far as there is room (W7).
+            // W4 and W5: all readers enter, as far as there is room (W7).
             while self.let_in(is_reader, &mut granted) {}
         }
         granted
@@ -149,7 +149,7 @@ impl Reference for RwLock {
         let at = self.line.iter().position(|(other, _)| *other == who).expect("it waits");
         let (_, kind) = self.line.remove(at);
         if kind == Kind::Upgrade {
-            // U4: its share too.
+            // U4: an upgrade gives its share back too.
             self.unseat(Kind::Upgradable);
         }
         self.settle(false)

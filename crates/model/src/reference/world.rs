@@ -1,44 +1,44 @@
-//! The lock, everybody who uses it, and the clock.
+//! The lock, its futures and guards, and the clock.
 
 use super::{Kind, Reference};
 use crate::alphabet::{Form, Limit, Mapping, Moment, Op, With};
 
-/// How far somebody has come.
+/// The stage of a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stage {
-    /// Nobody is here.
+    /// The place is empty.
     Absent,
     /// A future that was never polled.
     Unpolled,
     /// A future that waits.
     Waiting,
-    /// A future that was granted what it waits for, and has not been polled since.
+    /// A future that was granted, and has not been polled since.
     Granted,
     /// A guard.
     Holding,
 }
 
-/// The sleep of a future that waits no longer than that.
+/// The sleep of a future with a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Sleep {
     left: u8,
-    /// The time is over: it has woken its task, and let go of the waker.
+    /// Whether the time has come. Then the sleep has woken its task and dropped the waker.
     pub rung: bool,
 }
 
-/// A future, or the guard that it ended in.
+/// A future, or the guard that came out of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Person {
-    /// How far it is.
+    /// The stage of the future.
     pub stage: Stage,
-    /// What it waits for, or has.
+    /// The access that the future waits for, or that the guard has.
     pub kind: Kind,
-    /// Whether it borrows the lock.
+    /// Whether it borrows the lock or owns a share of it.
     pub form: Form,
     limit: Limit,
-    /// Its sleep: from the first poll that is pending to the end of the future.
+    /// The sleep of the future, from its first pending poll until the operation ends.
     pub sleep: Option<Sleep>,
-    /// A guard for a part of the data.
+    /// Whether the guard is mapped to a part of the data.
     pub mapped: bool,
 }
 
@@ -53,31 +53,31 @@ impl Person {
     };
 }
 
-/// How a step ends for whom it is about.
+/// The outcome of a step for the future or guard that made it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// There is nothing to say.
+    /// No result.
     Done,
     /// The future waits.
     Pending,
-    /// It has, or keeps, its guard.
+    /// The future is ready with its guard, or the guard stays.
     Guard,
-    /// The attempt failed; or the guard came back as it was.
+    /// The attempt failed, or the guard came back unchanged.
     Refused,
-    /// The time was over.
+    /// The future timed out.
     Elapsed,
     /// The timeout was zero.
     Invalid,
 }
 
-/// What a step does.
+/// The effects of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// How it ends.
+    /// The outcome.
     pub outcome: Outcome,
-    /// Who is granted the lock, and woken.
+    /// The futures that are granted and woken.
     pub granted: Vec<usize>,
-    /// Whose sleep rings, and wakes.
+    /// The futures whose sleep ends and wakes them.
     pub rung: Vec<usize>,
 }
 
@@ -92,31 +92,31 @@ impl Step {
     }
 }
 
-/// Everything that the rules speak of.
+/// The complete state that the rules describe.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct World<R> {
     /// The lock.
     pub lock: R,
-    /// The places, then whoever was forgotten.
+    /// The places, and after them the forgotten futures and guards.
     pub people: Vec<Person>,
     places: usize,
 }
 
 impl<R: Reference> World<R> {
-    /// A lock that nobody uses, and room for so many.
+    /// A free lock with this many places.
     #[must_use]
     pub fn new(lock: R, places: usize) -> Self {
         Self { lock, people: vec![Person::NOBODY; places], places }
     }
 
-    /// How many were forgotten.
+    /// The number of forgotten futures and guards.
     #[must_use]
     pub fn forgotten(&self) -> usize {
         self.people.len() - self.places
     }
 
-    /// The same world with its places in another order, one for all worlds that differ in that order only. Nothing else
-    /// tells one place from another.
+    /// The same world with its places in a canonical order. All worlds that differ only in the order of their places
+    /// become equal.
     #[must_use]
     pub fn canonical(&self) -> Self {
         let line = self.lock.line();
@@ -128,7 +128,7 @@ impl<R: Reference> World<R> {
         order.append(&mut forgotten);
         let mut world = self.clone();
         world.people = order.iter().map(|at| self.people[*at]).collect();
-        world.lock.rename(|who| order.iter().position(|at| *at == who).expect("everybody has a place"));
+        world.lock.rename(|who| order.iter().position(|at| *at == who).expect("every waiter has a place"));
         world
     }
 
@@ -140,7 +140,7 @@ impl<R: Reference> World<R> {
         self.those(|person| person.stage == Stage::Holding && fits(person))
     }
 
-    /// To whom this can be done.
+    /// The places that this letter applies to.
     #[must_use]
     pub fn candidates(&self, op: Op) -> Vec<usize> {
         use Stage::{Absent, Granted, Unpolled, Waiting};
@@ -171,13 +171,13 @@ impl<R: Reference> World<R> {
         }
     }
 
-    /// All letters of a kind that can be done now: one for each to whom it can be.
+    /// All letters of this kind that apply now, one for each place.
     #[must_use]
     pub fn letters(&self, kind: Op) -> Vec<Op> {
         (0..self.candidates(kind).len() as u8).map(|who| kind.to(who)).collect()
     }
 
-    /// Whom a letter means.
+    /// The place that a letter chooses.
     #[must_use]
     pub fn choose(&self, op: Op) -> Option<usize> {
         let who = op.who();
@@ -185,7 +185,7 @@ impl<R: Reference> World<R> {
         if candidates.is_empty() { None } else { Some(candidates[usize::from(who) % candidates.len()]) }
     }
 
-    /// What a letter comes to: a crowd to many steps, any other to one, or to none if there is nobody.
+    /// The steps of a letter: many for a crowd, one for any other, none if it applies to nothing.
     #[must_use]
     pub fn plan(&self, op: Op) -> Vec<(Op, usize)> {
         let Op::Crowd(want, count) = op else { return Vec::from_iter(self.choose(op).map(|at| (op, at))) };
@@ -195,7 +195,7 @@ impl<R: Reference> World<R> {
         comers.flat_map(|at| [(create, at), (Op::Poll(0, With::Same), at)]).collect()
     }
 
-    /// Does it to one that [`choose`](Self::choose) has chosen.
+    /// Makes a step in the place that [`choose`](Self::choose) has chosen.
     pub fn apply(&mut self, op: Op, at: usize) -> Step {
         let had = self.people[at].kind;
         match op {
@@ -232,7 +232,7 @@ impl<R: Reference> World<R> {
                 if mapping == Mapping::Refused {
                     return Step::new(Outcome::Refused);
                 }
-                // A read guard for a part is of the same type.
+                // A mapped read guard has the same type as before.
                 self.people[at].mapped = had == Kind::Write;
                 Step::new(Outcome::Guard)
             }
@@ -245,15 +245,15 @@ impl<R: Reference> World<R> {
             }
             Op::Pass(ticks) => self.pass(ticks),
             Op::Look => Step::new(Outcome::Done),
-            Op::Crowd(..) => unreachable!("it is nobody's alone"),
+            Op::Crowd(..) => unreachable!("a crowd is split into single steps"),
         }
     }
 
-    /// Those who were granted the lock know it, and are woken.
+    /// Marks and wakes the futures that were granted.
     fn grant(&mut self, outcome: Outcome, granted: Vec<usize>) -> Step {
         for at in &granted {
             let person = &mut self.people[*at];
-            assert_eq!(person.stage, Stage::Waiting, "the reference's own fault");
+            assert_eq!(person.stage, Stage::Waiting, "the reference grants waiting futures only");
             person.stage = Stage::Granted;
         }
         Step::new(outcome).granting(granted)
@@ -270,7 +270,7 @@ impl<R: Reference> World<R> {
         let Person { stage, kind, limit, sleep, .. } = self.people[at];
         match stage {
             Stage::Granted => self.hold(at),
-            // T2.
+            // T2: a zero timeout is refused.
             Stage::Unpolled if limit == Limit::Timeout(0) => {
                 self.people[at] = Person::NOBODY;
                 Step::new(Outcome::Invalid)
@@ -290,7 +290,7 @@ impl<R: Reference> World<R> {
                 };
                 Step::new(Outcome::Pending)
             }
-            // T4: it was not granted when its deadline is seen.
+            // T4: the future was not granted when the poll sees its deadline.
             Stage::Waiting if sleep.is_some_and(|sleep| sleep.rung) => {
                 let granted = self.lock.leave(at);
                 self.people[at] = Person::NOBODY;
@@ -301,11 +301,11 @@ impl<R: Reference> World<R> {
         }
     }
 
-    /// A future or a guard is dropped.
+    /// Drops a future or a guard.
     pub fn end(&mut self, at: usize) -> Step {
         let Person { stage, kind, .. } = core::mem::replace(&mut self.people[at], Person::NOBODY);
         let granted = match stage {
-            // U4: it has its share still.
+            // U4: the upgrade still has its share.
             Stage::Unpolled if kind == Kind::Upgrade => self.lock.release(Kind::Upgradable),
             Stage::Absent | Stage::Unpolled => Vec::new(),
             Stage::Waiting => self.lock.leave(at),
