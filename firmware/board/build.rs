@@ -1,4 +1,5 @@
-//! Chooses the board that QEMU emulates for the target, and puts its memory layout where the linker script looks for it.
+//! Chooses the board that QEMU emulates for the target, and puts the board's memory layout where the linker script
+//! finds it.
 
 use std::path::PathBuf;
 use std::{env, fs};

@@ -1,4 +1,5 @@
-//! The runtime's linker script. Here and not in flags, so that a `RUSTFLAGS` of the caller's doesn't replace it.
+//! Passes the linker script of the runtime. A build script does it, since a `RUSTFLAGS` of the caller would replace
+//! flags in the configuration.
 
 fn main() {
     println!("cargo:rustc-link-arg-bins=-Tlink.x");

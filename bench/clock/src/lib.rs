@@ -1,13 +1,13 @@
-//! What is measured with a clock, beside what the locks take of memory.
+//! The measurements with a clock, and of memory.
 //!
 //! | program | measures |
 //! |---|---|
 //! | `clock` | nanoseconds per operation, in rounds in which every lock has its turn |
-//! | `fairness` | who gets the lock how often, and how long they wait |
-//! | `memory` | sizes, and what a waiter allocates |
+//! | `fairness` | how often each task gets the lock, and how long the tasks wait |
+//! | `memory` | sizes, and the allocations of a waiter |
 //!
-//! Each takes the file to write, and `--quick` for short rounds; `clock` also `--only TEXT`, for the rows that have it in their
-//! runtime and name.
+//! Each program takes the name of the file to write, and `--quick` for short rounds. `clock` also takes `--only TEXT`,
+//! which chooses the rows whose runtime and name contain the text.
 
 use std::env;
 use std::path::PathBuf;
@@ -18,14 +18,14 @@ pub mod runtime;
 pub mod tasks;
 pub mod thread;
 
-/// What a program was told.
+/// The arguments of a program.
 #[derive(Debug)]
 pub struct Args {
-    /// Where to write.
+    /// The file to write.
     pub file: PathBuf,
-    /// Short rounds: to see that it runs.
+    /// Whether the rounds are short, only to see that the program runs.
     pub is_quick: bool,
-    /// Which rows; all, if it isn't told.
+    /// The text that chooses rows; all rows if `None`.
     pub only: Option<String>,
 }
 
@@ -34,16 +34,16 @@ impl Args {
     ///
     /// # Panics
     ///
-    /// If there is no file, or an argument that it doesn't know.
+    /// If no file is named, or if the program doesn't know an argument.
     pub fn read() -> Self {
         let mut args = env::args().skip(1);
-        let file = args.next().expect("it is told where to write").into();
+        let file = args.next().expect("name the file to write").into();
         let mut read = Self { file, is_quick: false, only: None };
         while let Some(arg) = args.next() {
             match arg.as_str() {
                 "--quick" => read.is_quick = true,
-                "--only" => read.only = Some(args.next().expect("it is told which rows")),
-                _ => panic!("it can't read `{arg}`"),
+                "--only" => read.only = Some(args.next().expect("name the rows after `--only`")),
+                _ => panic!("the argument `{arg}` is unknown"),
             }
         }
         read

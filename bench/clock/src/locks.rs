@@ -1,6 +1,6 @@
 //! All locks, by name.
 
-/// Calls `$visit!(name, Mutex)` for every mutex, ours first.
+/// Calls `$visit!(name, Mutex)` for every mutex, fifolock's first.
 #[macro_export]
 macro_rules! for_each_mutex {
     ($visit:ident) => {
@@ -16,7 +16,7 @@ macro_rules! for_each_mutex {
     };
 }
 
-/// Calls `$visit!(name, RwLock)` for every read-write lock, ours first.
+/// Calls `$visit!(name, RwLock)` for every read-write lock, fifolock's first.
 #[macro_export]
 macro_rules! for_each_rwlock {
     ($visit:ident) => {

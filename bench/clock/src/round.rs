@@ -1,11 +1,12 @@
-//! Rounds: in each, every case has one turn, and those of one row follow each other, so that a slow moment of the machine is
-//! everybody's.
+//! Rounds. In each round every case has one turn, and the cases of one row follow each other, so that a slow moment of
+//! the machine affects all of them.
 
 use core::time::Duration;
 
 use results::Timing;
 
-/// What is timed: the time that so many operations take, or a few more; or `None` where the lock can't do it.
+/// The measured code: runs that many operations, or a few more, and returns the time and the number. `None` if the lock
+/// can't run them.
 type Run = Box<dyn Fn(u64) -> Option<(Duration, u64)>>;
 
 /// One lock in one row.
@@ -17,7 +18,8 @@ pub struct Case {
 }
 
 impl Case {
-    /// `run` does as many operations as it is told, or a few more, and says how long it took and how many it did.
+    /// `run` runs as many operations as it is told, or a few more, and returns how long they took and how many they
+    /// were.
     pub fn new(
         row: impl Into<String>,
         runtime: &'static str,
@@ -27,23 +29,23 @@ impl Case {
         Self { row: row.into(), runtime, lock, run: Box::new(run) }
     }
 
-    /// The runtime and the row.
+    /// The runtime and the name of the row.
     pub fn title(&self) -> String {
         format!("{}, {}", self.runtime, self.row)
     }
 }
 
-/// How long a case's turn is to take, and how many rounds there are.
+/// The length of a case's turn, and the number of rounds.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// A case's turn.
+    /// The length of a turn.
     pub turn: Duration,
-    /// Rounds.
+    /// The number of rounds.
     pub rounds: usize,
 }
 
 impl Plan {
-    /// The plan for figures, or for a look whether all runs.
+    /// The plan for figures, or a short one that only shows that everything runs.
     pub fn new(is_quick: bool) -> Self {
         if is_quick {
             Self { turn: Duration::from_millis(1), rounds: 2 }
@@ -53,7 +55,7 @@ impl Plan {
     }
 }
 
-/// Times all cases. The first turns only find out how many operations fill one.
+/// Times all cases. The first turns only measure how many operations fill a turn.
 pub fn time(cases: &[Case], plan: Plan) -> Vec<Timing> {
     let mut counts: Vec<u64> = cases.iter().map(|case| calibrate(case, plan.turn)).collect();
     let mut timings: Vec<Timing> = cases
@@ -72,17 +74,17 @@ pub fn time(cases: &[Case], plan: Plan) -> Vec<Timing> {
             for &index in &*row {
                 let Some(ns) = ns_per_operation(&cases[index], counts[index]) else { continue };
                 timings[index].rounds_ns.push(ns);
-                // Some locks are a thousand times slower at times: once is enough.
+                // Some locks are sometimes a thousand times slower. Then one operation fills the turn.
                 let fitting = fitting(plan.turn, ns);
                 if fitting < counts[index] / 4 {
                     counts[index] = fitting;
                 }
             }
-            // From another one each time: nobody always is the first.
+            // Each round begins with another case, so that none is always the first.
             row.rotate_left(1);
         }
     }
-    // The figures of one round belong together.
+    // Only complete rows are kept, since the figures of one round belong together.
     timings.retain(|timing| timing.rounds_ns.len() == plan.rounds);
     timings
 }
@@ -104,7 +106,7 @@ fn ns_per_operation(case: &Case, count: u64) -> Option<f64> {
     Some(time.as_nanos() as f64 / done as f64)
 }
 
-/// How many operations fill a turn; 0 if the lock can't do it.
+/// The number of operations that fill a turn; 0 if the lock can't run them.
 fn calibrate(case: &Case, turn: Duration) -> u64 {
     let mut count = 64;
     loop {
@@ -117,7 +119,7 @@ fn calibrate(case: &Case, turn: Duration) -> u64 {
     }
 }
 
-/// How many operations of this length fill a turn.
+/// The number of operations of this length that fill a turn.
 fn fitting(turn: Duration, ns: f64) -> u64 {
     ((turn.as_nanos() as f64 / ns.max(0.1)) as u64).max(1)
 }

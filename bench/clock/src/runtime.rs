@@ -6,13 +6,13 @@ use std::time::Instant;
 
 /// A runtime that can run tasks to their end.
 pub trait Runtime: 'static {
-    /// What the report calls it.
+    /// The name in the report.
     const NAME: &'static str;
 
-    /// Starts it.
+    /// Starts the runtime.
     fn new() -> Self;
 
-    /// Runs the tasks, and says how long they took from the first one's start to the last one's end.
+    /// Runs the tasks; returns the time from the first one's start to the last one's end.
     fn run<F: Future<Output = ()> + Send + 'static>(&self, tasks: Vec<F>) -> Duration;
 
     /// Lets other tasks run.
@@ -43,7 +43,8 @@ impl Runtime for TokioCurrent {
     }
 
     fn yield_now() -> impl Future<Output = ()> + Send {
-        // Tokio's own goes through its I/O driver when nobody else is ready, a system call: that would be most of a turn.
+        // Tokio's own yield makes a system call of the I/O driver if no other task is ready, which would be most of a
+        // turn.
         smol::future::yield_now()
     }
 }

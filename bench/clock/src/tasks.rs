@@ -10,7 +10,7 @@ use scenarios::lock::{Mutex, RwLock};
 
 use crate::runtime::Runtime;
 
-/// So many tasks take the mutex in turn; while they hold it they yield, or don't.
+/// The tasks take the mutex in turn. While a task holds the mutex it yields, or doesn't.
 pub fn mutex<R: Runtime, M: Mutex>(runtime: &R, tasks: u64, yields: bool, turns: u64) -> (Duration, u64) {
     let mutex = Arc::new(M::new());
     let each = turns.div_ceil(tasks);
@@ -32,7 +32,7 @@ pub fn mutex<R: Runtime, M: Mutex>(runtime: &R, tasks: u64, yields: bool, turns:
     (runtime.run(tasks), turns)
 }
 
-/// Two tasks: each takes the mutex, gives it up and lets the other run.
+/// Two tasks, each of which takes the mutex, releases it and lets the other one run.
 pub fn ping_pong<R: Runtime, M: Mutex>(runtime: &R, turns: u64) -> (Duration, u64) {
     let mutex = Arc::new(M::new());
     let each = turns.div_ceil(2);
@@ -50,7 +50,7 @@ pub fn ping_pong<R: Runtime, M: Mutex>(runtime: &R, turns: u64) -> (Duration, u6
     (runtime.run(tasks), each * 2)
 }
 
-/// So many tasks read or write, holding over a yield. Of a hundred turns, `reads` are to read.
+/// The tasks read or write, and hold the lock over a yield. Of a hundred turns, `reads` read.
 pub fn rwlock<R: Runtime, L: RwLock>(runtime: &R, tasks: u64, reads: u64, turns: u64) -> (Duration, u64) {
     let lock = Arc::new(L::new());
     let each = turns.div_ceil(tasks);
@@ -59,7 +59,7 @@ pub fn rwlock<R: Runtime, L: RwLock>(runtime: &R, tasks: u64, reads: u64, turns:
             let lock = Arc::clone(&lock);
             async move {
                 for turn in 0..each {
-                    // Spread evenly over tasks and turns, and the same in every run.
+                    // The reads are spread evenly over tasks and turns, and are the same in every run.
                     if (task * 37 + turn * 61) % 100 < reads {
                         let guard = lock.read().await;
                         R::yield_now().await;
@@ -77,8 +77,8 @@ pub fn rwlock<R: Runtime, L: RwLock>(runtime: &R, tasks: u64, reads: u64, turns:
     (runtime.run(tasks), turns)
 }
 
-/// What the runtime alone takes for turns in order: a ring of tasks, each of which hands the turn to the next one by a store
-/// and a wake. There is no lock and no queue, and nobody can leave.
+/// The cost of the runtime alone for turns in order: a ring of tasks, each of which hands the turn to the next one by a
+/// store and a wake. There is no lock and no queue, and no task can leave.
 pub fn relay<R: Runtime>(runtime: &R, tasks: u64, yields: bool, turns: u64) -> (Duration, u64) {
     let relay = Arc::new(Relay::new(tasks));
     let each = turns.div_ceil(tasks);
@@ -102,7 +102,7 @@ pub fn relay<R: Runtime>(runtime: &R, tasks: u64, yields: bool, turns: u64) -> (
 
 struct Relay {
     places: Vec<Place>,
-    /// How many have no waker yet. Who comes last begins: so each sees the next one's waker.
+    /// The number of tasks without a waker. The last task to come begins, so each task sees the next one's waker.
     missing: AtomicUsize,
 }
 
@@ -121,7 +121,7 @@ impl Relay {
     fn poll_turn(&self, index: usize, cx: &mut Context<'_>) -> Poll<()> {
         let place = &self.places[index];
         if place.waker.get().is_none() {
-            // A task's waker stays the same on these runtimes.
+            // On these runtimes the waker of a task stays the same.
             place.waker.get_or_init(|| cx.waker().clone());
             if self.missing.fetch_sub(1, Ordering::AcqRel) == 1 {
                 return Poll::Ready(());

@@ -1,4 +1,4 @@
-//! What is timed on one thread, without a runtime.
+//! Measurements on one thread, without a runtime.
 
 use core::hint::black_box;
 use core::pin::Pin;
@@ -10,7 +10,7 @@ use scenarios::at_once;
 use scenarios::lock::{Mutex, RwLock};
 use scenarios::waker::{Task, Woken};
 
-/// Times so many calls.
+/// Times `count` calls.
 fn time(count: u64, mut operation: impl FnMut()) -> (Duration, u64) {
     let start = Instant::now();
     for _ in 0..count {
@@ -37,7 +37,7 @@ pub fn write<L: RwLock>(count: u64) -> (Duration, u64) {
     time(count, || drop(at_once(black_box(&lock).write(), cx)))
 }
 
-/// The floor of all: a bare atomic.
+/// The floor of all mutexes: a bare atomic.
 pub fn bare(count: u64) -> (Duration, u64) {
     let mutex = peers::BareMutex::default();
     time(count, || {
@@ -46,7 +46,7 @@ pub fn bare(count: u64) -> (Duration, u64) {
     })
 }
 
-/// The floor of all for readers.
+/// The floor of all read locks.
 pub fn bare_read(count: u64) -> (Duration, u64) {
     let lock = peers::BareRwLock::default();
     time(count, || {
@@ -55,12 +55,13 @@ pub fn bare_read(count: u64) -> (Duration, u64) {
     })
 }
 
-/// How many wait in [`turn`].
+/// The number of waiters in [`turn`].
 pub const QUEUED: usize = 256;
 
-/// The owner goes, who was woken is polled and becomes the owner, and a newcomer queues: with [`QUEUED`] always waiting.
+/// The owner releases, the woken task is polled and becomes the owner, and a newcomer queues, with [`QUEUED`] waiters
+/// all the time.
 ///
-/// `None` for a lock that wakes nobody, or wakes somebody who then doesn't get it.
+/// `None` for a lock that wakes no task, or wakes a task that then doesn't get the lock.
 pub fn turn<M: Mutex>(count: u64) -> Option<(Duration, u64)> {
     let (mutex, woken): (&'static M, _) = (Box::leak(Box::new(M::new())), Woken::new());
     let tasks: Vec<&Task> = (0..QUEUED).map(|_| Task::with(woken)).collect();
@@ -82,7 +83,7 @@ pub fn turn<M: Mutex>(count: u64) -> Option<(Duration, u64)> {
         drop(owner);
         let next = (seen < woken.count()).then(|| woken.at(seen))?;
         seen = woken.count();
-        // In a FIFO lock it is the next one: no search.
+        // In a FIFO lock this is the next task, which needs no search.
         let slot = if core::ptr::eq(tasks[expected], next) { expected } else { slot_of(next)? };
         expected = (slot + 1) % QUEUED;
         let cx = &mut Context::from_waker(&wakers[slot]);

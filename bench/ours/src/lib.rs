@@ -1,4 +1,4 @@
-//! fifolock's locks over each raw lock, ready to be measured. All have tokio's timer.
+//! fifolock's locks over each raw lock, behind the interface of the measurements. All have tokio's timer.
 
 use core::future::Future;
 use core::marker::PhantomData;
@@ -9,13 +9,13 @@ use fifolock::raw::{CellLock, CriticalSectionLock, Exclusion, RawLock, SpinLock}
 use scenarios::lock;
 use tokio::time::{Instant, Sleep};
 
-/// Over [`StdLock`](fifolock::raw::StdLock): what `fifolock::tokio` offers.
+/// Over [`StdLock`](fifolock::raw::StdLock), as in `fifolock::tokio`.
 pub type Std = fifolock::tokio::Tokio;
 /// Over [`SpinLock`].
 pub type Spin = OnTokio<SpinLock>;
-/// Over [`CriticalSectionLock`], with the critical section for hosts: a global mutex of the standard library.
+/// Over [`CriticalSectionLock`], with the critical section for hosts, a global mutex of the standard library.
 pub type CriticalSection = OnTokio<CriticalSectionLock>;
-/// Over what [`LocalLock`](fifolock::raw::LocalLock) is, but `Send`, so that one harness fits all.
+/// Over a lock that works as [`LocalLock`](fifolock::raw::LocalLock) does, but is `Send`, so that one harness fits all.
 pub type Local = OnTokio<CellLock<OnlyThread>>;
 
 /// Tokio's timer over any raw lock.
@@ -48,11 +48,11 @@ impl<R: RawLock + 'static> Timer for OnTokio<R> {
     }
 }
 
-/// Excludes nothing: for programs with one thread.
+/// Excludes nothing, for programs with one thread.
 #[derive(Debug)]
 pub struct OnlyThread;
 
-// SAFETY: one call, nothing else. Only programs with one thread use it, though it is `Sync`.
+// SAFETY: the closure is called once. Only programs with one thread use this type, although it is `Sync`.
 unsafe impl Exclusion for OnlyThread {
     const INIT: Self = Self;
 
@@ -62,7 +62,7 @@ unsafe impl Exclusion for OnlyThread {
     }
 }
 
-/// The mutex over a platform.
+/// The mutex of a platform.
 #[derive(Debug)]
 pub struct Mutex<P: Platform>(fifolock::mutex::Mutex<u64, P>);
 
@@ -92,7 +92,7 @@ where
     }
 }
 
-/// The read-write lock over a platform.
+/// The read-write lock of a platform.
 #[derive(Debug)]
 pub struct RwLock<P: Platform>(fifolock::rwlock::RwLock<u64, P>);
 
@@ -118,7 +118,7 @@ where
     }
 }
 
-/// Counts every row over this platform: the whole of a program.
+/// Counts every row on this platform. This is the whole program.
 pub fn count_all<P: Timer<Duration = Duration, Instant = Instant, Sleep = Sleep> + 'static>()
 where
     P::Raw: Send + Sync,

@@ -1,4 +1,4 @@
-//! What becomes of callers with deadlines when twice as many come as can be served.
+//! Callers with deadlines, twice as many as the lock can serve.
 
 use core::time::Duration;
 use std::sync::Arc;
@@ -7,8 +7,8 @@ use clock::{Args, for_each_mutex};
 use results::Goodput;
 use scenarios::lock::Mutex;
 
-/// It has one waker for all waiters, so that two of them wake each other for ever: the paused clock, which goes on when
-/// nobody runs, never would.
+/// This mutex has one waker for all waiters, so two waiters wake each other without end. The paused clock, which
+/// advances only when no task can run, would stand still.
 const NEVER_IDLE: &str = "embassy-sync";
 
 fn main() {
@@ -24,16 +24,16 @@ fn main() {
     results::write(&args.file, &goodput).expect("the file can be written");
 }
 
-/// A call holds the lock for so long.
+/// The time for which a call holds the lock.
 const WORK: Duration = Duration::from_millis(10);
-/// A call comes twice as often as one can be served.
+/// The pause between two calls, half of the time that one takes.
 const PAUSE: Duration = Duration::from_millis(5);
-/// A call waits no longer.
+/// The longest wait of a call.
 const DEADLINE: Duration = Duration::from_millis(100);
 const CALLS: u64 = 1_000;
 
-/// Calls come faster than they can be served, each with a deadline. On tokio's paused clock: exact, and the same on every
-/// machine.
+/// Calls with deadlines come faster than the lock can serve them. Tokio's paused clock makes the result exact, and the
+/// same on every machine.
 fn overload<M: Mutex>(name: &str) -> Goodput {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     runtime.expect("a runtime can be made").block_on(async {

@@ -1,4 +1,4 @@
-//! Locks that can't wait asynchronously, for the floor: what a free lock costs at least.
+//! Locks that can't wait asynchronously, as the floor: the least that a free lock costs.
 
 use core::hint::black_box;
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -6,18 +6,18 @@ use std::sync;
 
 use scenarios::count::{counted, empty, row};
 
-/// A mutex without waiters: one compare-exchange to lock, one exchange to unlock.
+/// A mutex without waiters: a compare-exchange locks it, an exchange unlocks it.
 #[derive(Debug, Default)]
 pub struct BareMutex(AtomicUsize);
 
 impl BareMutex {
-    /// Locks it if it is free.
+    /// Locks the mutex if it is free.
     #[inline(always)]
     pub fn try_lock(&self) -> bool {
         self.0.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    /// Unlocks it. An exchange, since whoever can be waited for must learn whether it is.
+    /// Unlocks the mutex. A lock with waiters needs an exchange here too, to learn whether any wait.
     #[inline(always)]
     pub fn unlock(&self) -> bool {
         self.0.swap(0, Ordering::Release) == 1
@@ -32,7 +32,7 @@ impl BareRwLock {
     const WRITER: usize = 1;
     const READER: usize = 2;
 
-    /// Locks it for reading if nobody writes.
+    /// Locks the lock for reading if no writer holds it.
     #[inline(always)]
     pub fn try_read(&self) -> bool {
         let seen = self.0.load(Ordering::Relaxed);
@@ -40,19 +40,19 @@ impl BareRwLock {
             && self.0.compare_exchange(seen, seen + Self::READER, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    /// Ends reading.
+    /// Releases a reader.
     #[inline(always)]
     pub fn unlock_read(&self) -> bool {
         self.0.fetch_sub(Self::READER, Ordering::Release) == Self::READER
     }
 
-    /// Locks it for writing if it is free.
+    /// Locks the lock for writing if it is free.
     #[inline(always)]
     pub fn try_write(&self) -> bool {
         self.0.compare_exchange(0, Self::WRITER, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    /// Ends writing.
+    /// Releases the writer.
     #[inline(always)]
     pub fn unlock_write(&self) -> bool {
         self.0.swap(0, Ordering::Release) == Self::WRITER

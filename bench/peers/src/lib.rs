@@ -1,4 +1,4 @@
-//! The peers' locks, ready to be measured.
+//! The peers' locks, behind the interface of the measurements.
 
 mod bare;
 mod macros;

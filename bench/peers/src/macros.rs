@@ -1,6 +1,6 @@
 //! Peers whose locks have the usual methods.
 
-/// A mutex: name, type, constructor, guard, and how `try_lock`'s result becomes an `Option`.
+/// A mutex: name, type, constructor, guard, and the conversion of `try_lock`'s result into an `Option`.
 macro_rules! mutex {
     ($name:ident, $mutex:ty, $new:ident($($arg:expr),*), $guard:ty, |$tried:ident| $option:expr) => {
         /// A peer's mutex.

@@ -1,4 +1,4 @@
-//! saa's lock has neither data nor guards: both stand here, as a user would write them.
+//! saa's lock has neither data nor guards. Both are added here, as a user would write them.
 
 use saa::Lock;
 use scenarios::lock;
@@ -6,10 +6,10 @@ use scenarios::lock;
 /// saa's lock as a mutex.
 pub struct SaaMutex(Lock);
 
-/// Holds it exclusively.
+/// The guard of the exclusive owner.
 pub struct Exclusive<'a>(&'a Lock);
 
-/// Holds it with others.
+/// The guard of a shared owner.
 pub struct Shared<'a>(&'a Lock);
 
 impl Drop for Exclusive<'_> {

@@ -1,4 +1,4 @@
-//! What the locks take to build: crates in the tree, and a release build from clean.
+//! The cost of building the locks: crates in the tree, and a release build from clean.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use results::BuildCost;
 
 use crate::failure::{Failure, OrTell as _, Result};
 
-/// What a user of the locks alone would write, but for the version, which is the one of `bench/Cargo.lock`.
+/// The dependencies of a program that uses the locks alone. Their versions are those of `bench/Cargo.lock`.
 const CRATES: &[(&str, &str)] = &[
     ("fifolock", "path = \"ROOT/crates/fifolock\""),
     ("tokio", "default-features = false, features = [\"sync\"]"),
@@ -43,14 +43,14 @@ fn one(root: &Path, folder: &Path, lock: &str, name: &str, how: &str) -> Result<
     );
     fs::write(folder.join("Cargo.toml"), manifest).or_tell(writable)?;
     fs::write(folder.join("src/lib.rs"), "").or_tell(writable)?;
-    // The same versions of their dependencies; cargo leaves out what isn't needed.
+    // The dependencies have the same versions. Cargo removes the packages that the program doesn't need.
     fs::write(folder.join("Cargo.lock"), lock).or_tell(writable)?;
 
     let tree = cargo(folder, &["tree", "--edges", "normal,build", "--prefix", "none"])?;
     let mut crates: Vec<&str> = tree.lines().skip(1).map(|line| line.trim_end_matches(" (*)")).collect();
     crates.sort_unstable();
     crates.dedup();
-    // Nothing is fetched while the clock runs.
+    // All packages are fetched before the clock runs.
     cargo(folder, &["fetch"])?;
     let start = Instant::now();
     cargo(folder, &["build", "--release", "--offline", "--target-dir", "target"])?;
@@ -68,7 +68,7 @@ fn cargo(folder: &Path, args: &[&str]) -> Result<String> {
         .or_tell("check that cargo is on PATH")?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        return Err(Failure::new(&format!("`cargo {}` failed:\n{said}", args.join(" ")), "run it by itself"));
+        return Err(Failure::new(&format!("`cargo {}` failed:\n{said}", args.join(" ")), "run the command by itself"));
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }

@@ -1,4 +1,4 @@
-//! Running a program under callgrind, and reading what was counted.
+//! Runs a program under callgrind, and reads the counts.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,13 +9,13 @@ use results::{Cost, Costs};
 use crate::code::Code;
 use crate::failure::{Failure, OrTell as _, Result};
 
-/// Rows are run this often; `scenarios::count::RUNS`.
+/// The number of runs of a row, `scenarios::count::RUNS`.
 const RUNS: f64 = 128.0;
 
-/// The row that does nothing; `scenarios::count::EMPTY`.
+/// The row that does nothing, `scenarios::count::EMPTY`.
 const EMPTY: &str = "empty";
 
-/// Says what to install if valgrind is missing; else its version.
+/// Valgrind's version. If valgrind is missing, the error says what to install.
 pub(crate) fn version() -> Result<String> {
     let missing = || {
         Failure::new(
@@ -30,7 +30,7 @@ pub(crate) fn version() -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).trim().replace("valgrind-", "valgrind "))
 }
 
-/// Counts every row of a program. What callgrind wrote stays in `folder`, for `callgrind_annotate`.
+/// Counts every row of a program. Callgrind's files stay in `folder`, for `callgrind_annotate`.
 pub(crate) fn count(program: &Path, folder: &Path) -> Result<Costs> {
     let name = program.file_name().expect("a program has a name").to_string_lossy().into_owned();
     let folder = folder.join(&name);
@@ -45,15 +45,18 @@ pub(crate) fn count(program: &Path, folder: &Path) -> Result<Costs> {
         .arg(program)
         .stdin(Stdio::null())
         .output()
-        .or_tell("see whether valgrind runs by itself")?;
+        .or_tell("run valgrind by itself")?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        return Err(Failure::new(&format!("`{name}` failed under callgrind:\n{said}"), "run it without valgrind"));
+        return Err(Failure::new(
+            &format!("`{name}` failed under callgrind:\n{said}"),
+            "run the program without valgrind",
+        ));
     }
     let mut code = Code::default();
     let mut costs = Costs::new();
     for file in rows(&folder)? {
-        let text = fs::read_to_string(&file).or_tell("callgrind wrote it just now")?;
+        let text = fs::read_to_string(&file).or_tell("check that callgrind can write its files")?;
         if let Some(row) = row_name(&text) {
             let mut cost = Cost { instructions: 0.0, atomics: 0.0 };
             for Line { object, address, count } in lines(&text) {
@@ -73,18 +76,18 @@ pub(crate) fn count(program: &Path, folder: &Path) -> Result<Costs> {
     Ok(costs)
 }
 
-/// The files that callgrind wrote: `row.1` and so on.
+/// The files of callgrind: `row.1` and so on.
 fn rows(folder: &Path) -> Result<Vec<PathBuf>> {
     let entries = fs::read_dir(folder).or_tell("the target folder must be readable")?;
     Ok(entries.flatten().map(|entry| entry.path()).filter(|path| path.extension().is_some()).collect())
 }
 
-/// The name that the program gave to the row.
+/// The name that the program gave to this row.
 fn row_name(text: &str) -> Option<&str> {
     text.lines().take(30).find_map(|line| line.strip_prefix("desc: Trigger: Client Request: "))
 }
 
-/// How often an instruction was executed.
+/// An instruction, and the number of its executions.
 #[derive(Debug, PartialEq)]
 struct Line<'a> {
     object: &'a str,
@@ -92,7 +95,7 @@ struct Line<'a> {
     count: f64,
 }
 
-/// The costs of the instructions themselves; those of calls, which follow a line of their own, are left out.
+/// The costs of the instructions themselves. The costs of calls, which have lines of their own, are left out.
 fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
     let (mut object, mut is_call) = ("", false);
     text.lines().filter_map(move |line| {

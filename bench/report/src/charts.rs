@@ -1,4 +1,4 @@
-//! The charts: SVG, and the same for the same figures.
+//! The charts, as SVG. Equal figures make equal files.
 
 use std::path::Path;
 
@@ -22,12 +22,12 @@ fn area(path: &Path, size: (u32, u32)) -> Result<Area<'_>> {
     Ok(area)
 }
 
-/// A number at an axis.
+/// The label of a number at an axis.
 fn whole(value: &f64) -> String {
     thousands(value.round() as u64)
 }
 
-/// Horizontal bars: what a contended turn takes, in its parts.
+/// Horizontal bars: the instructions of a contended turn, in its parts.
 pub(crate) fn turn(path: &Path, instructions: &Instructions) -> Result<()> {
     const WIDEST: f64 = 1_000.0;
     let locks: Vec<(&str, [f64; 3])> = LOCKS[..ASYNC_LOCKS]
@@ -56,7 +56,7 @@ pub(crate) fn turn(path: &Path, instructions: &Instructions) -> Result<()> {
             area.draw(&bar).or_tell(remedy)?;
             start += value;
         }
-        // What doesn't fit is cut off, and says so.
+        // A bar that doesn't fit is cut off, and its label says so.
         let label = if start > WIDEST { format!("{start:.0}, cut off") } else { format!("{start:.0}") };
         area.draw(&Text::new(label, (x(start) + 6, top + 5), text.clone())).or_tell(remedy)?;
     }
@@ -68,7 +68,7 @@ pub(crate) fn turn(path: &Path, instructions: &Instructions) -> Result<()> {
     area.present().or_tell(remedy)
 }
 
-/// Throughput against the longest wait: to the right and down is better.
+/// Throughput against the longest wait: right and down is better.
 pub(crate) fn fairness(path: &Path, fairness: &[Fairness], runtime: &str) -> Result<()> {
     let points: Vec<&Fairness> = fairness.iter().filter(|point| point.runtime == runtime).collect();
     let remedy = "see which figure is out of range";
@@ -112,7 +112,7 @@ pub(crate) fn fairness(path: &Path, fairness: &[Fairness], runtime: &str) -> Res
     area.present().or_tell(remedy)
 }
 
-/// What it takes to drop a queued waiter, with the number of those queued.
+/// The cost of dropping a queued waiter, by the length of the queue.
 pub(crate) fn growth(path: &Path, instructions: &Instructions) -> Result<()> {
     const LENGTHS: [(f64, &str); 3] =
         [(1.0, "mutex/drop_queued_1"), (100.0, "mutex/drop_queued_100"), (10_000.0, "mutex/drop_queued_10000")];
@@ -148,7 +148,7 @@ pub(crate) fn growth(path: &Path, instructions: &Instructions) -> Result<()> {
         let (x, y) = end(&points);
         let colour = if name == LOCKS[0].name { OURS } else { GREYS[0] };
         chart.draw_series(LineSeries::new(points, colour.stroke_width(2))).or_tell(remedy)?;
-        // A label that would lie upon the one below is moved up.
+        // A label that would cover the one below is moved up.
         let label_y = y.max(free_from);
         free_from = label_y * 1.65;
         let text = Text::new(name, (8, -7), (FONT, 13).into_font().color(&colour));

@@ -1,4 +1,4 @@
-//! Which instructions are atomic read-modify-writes: the bytes at their addresses say so.
+//! Finds out which instructions are atomic read-modify-writes, by the bytes at their addresses.
 
 use std::collections::HashMap;
 use std::fs;
@@ -7,7 +7,7 @@ use object::{Object as _, ObjectSegment as _};
 
 use crate::failure::{OrTell as _, Result};
 
-/// The segments of the programs and libraries that were run.
+/// The segments of the programs and libraries that ran.
 #[derive(Default)]
 pub(crate) struct Code {
     files: HashMap<String, Vec<(u64, Vec<u8>)>>,
@@ -28,9 +28,10 @@ impl Code {
 }
 
 fn segments(file: &str) -> Result<Vec<(u64, Vec<u8>)>> {
-    // Code without a file: valgrind's own, or the kernel's.
+    // Code of valgrind or of the kernel has no file.
     let Ok(bytes) = fs::read(file) else { return Ok(Vec::new()) };
-    let parsed = object::File::parse(&*bytes).or_tell("callgrind said that this file was run")?;
+    let parsed =
+        object::File::parse(&*bytes).or_tell("this file ran under callgrind; check that it is an object file")?;
     Ok(parsed.segments().filter_map(|segment| Some((segment.address(), segment.data().ok()?.to_vec()))).collect())
 }
 
@@ -43,7 +44,7 @@ fn is_atomic(bytes: &[u8]) -> bool {
     if bytes[..prefixes].contains(&LOCK) {
         return true;
     }
-    // The two high bits of what follows the opcode are set where both operands are registers.
+    // The two high bits of the byte after the opcode are set if both operands are registers.
     matches!(bytes[prefixes..], [0x86 | 0x87, ref operands, ..] if *operands >> 6 != 0b11)
 }
 

@@ -1,4 +1,4 @@
-//! What went wrong, and what to do about it.
+//! An error, and its remedy.
 
 use core::fmt;
 
@@ -19,7 +19,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Adds the remedy to an error that only knows what happened.
+/// Adds a remedy to an error that only says what happened.
 pub(crate) trait OrTell<T> {
     fn or_tell(self, remedy: &str) -> Result<T>;
 }

@@ -1,4 +1,4 @@
-//! The gate: fifolock's instruction counts against the recorded ones. Instructions only, never time.
+//! The gate: compares fifolock's instruction counts with the recorded ones. The gate compares no times.
 
 use core::fmt::Write as _;
 use std::collections::BTreeMap;
@@ -10,18 +10,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::failure::{Failure, OrTell as _, Result};
 
-/// Where the recorded values stand, from the repository's root.
+/// The file of the recorded counts, from the root of the repository.
 pub(crate) const RECORD: &str = "bench/instructions.toml";
 
-/// How far a row may be off, as a share of what was recorded.
+/// The largest allowed difference of a row, as a share of the recorded count.
 const TOLERANCE: f64 = 0.02;
 
 const RERECORD: &str = "cargo xtask bench --gate --record";
 
-/// What was recorded, and with which compiler: another one counts otherwise.
+/// The record, with its compiler, since another compiler makes other code.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Record {
-    /// As `rustc --version` says it, without the commit.
+    /// The output of `rustc --version`, without the commit.
     pub(crate) rustc: String,
     pub(crate) target: String,
     /// Raw lock, row, instructions and atomics.
@@ -29,7 +29,7 @@ pub(crate) struct Record {
     pub(crate) costs: BTreeMap<String, BTreeMap<String, [f64; 2]>>,
 }
 
-/// How the gate ended.
+/// The outcome of the gate.
 pub(crate) enum Verdict {
     Passed(String),
     Skipped(String),
@@ -76,7 +76,7 @@ impl Record {
         text
     }
 
-    /// Compares what was counted now with what was recorded.
+    /// Compares the counts of now with the record.
     pub(crate) fn check(&self, now: &Self) -> Result<Verdict> {
         if minor(&self.rustc) != minor(&now.rustc) || self.target != now.target {
             return Ok(Verdict::Skipped(format!(
@@ -109,12 +109,12 @@ impl Record {
         for (program, rows) in &self.costs {
             for (row, recorded) in rows {
                 let Some(counted) = now.costs.get(program).and_then(|rows| rows.get(row)) else {
-                    found.push(format!("{program} {row}: recorded {}, but no longer counted", recorded[0]));
+                    found.push(format!("{program} {row}: recorded {}, but not counted", recorded[0]));
                     continue;
                 };
                 for (index, unit) in ["instructions", "atomics"].into_iter().enumerate() {
                     let (before, after) = (recorded[index], counted[index]);
-                    // Recorded to a tenth, so a tenth is no difference.
+                    // Counts are recorded to a tenth, so a difference of a tenth is none.
                     if (after - before).abs() > (before * TOLERANCE).max(0.11) {
                         let percent = (after - before) / before * 100.0;
                         found.push(format!("{program} {row}: recorded {before} {unit}, now {after} ({percent:+.1} %)"));
@@ -133,8 +133,8 @@ impl Record {
     }
 }
 
-/// What the polls of a waiter cost beside unclaimed grants: the first visits each once, so it is linear; a later one
-/// visits none, so it is the same beside any number.
+/// Checks the cost of a waiter's polls beside unclaimed grants. The first poll visits each grant once, so its cost is
+/// linear. A later poll visits none, so its cost is the same beside any number.
 fn looks(rows: &BTreeMap<String, [f64; 2]>) -> Vec<String> {
     let of = |row: &str| rows.get(row).map(|cost| cost[0]);
     let mut found = Vec::new();
@@ -156,7 +156,7 @@ fn looks(rows: &BTreeMap<String, [f64; 2]>) -> Vec<String> {
     found
 }
 
-/// How much more one of many may cost than one of few.
+/// How much more one of many grants may cost than one of few.
 const LINEAR: f64 = 1.1;
 
 /// `rustc 1.95` of `rustc 1.95.0`.
@@ -188,7 +188,7 @@ mod tests {
         let text = recorded.check(&record("rustc 1.95.0", 103.0, 3.0)).err().unwrap().to_string();
         assert!(text.contains("std mutex/lock: recorded 100 instructions, now 103 (+3.0 %)"), "{text}");
         assert!(text.contains("recorded 2 atomics, now 3") && text.contains("--record"), "{text}");
-        assert!(recorded.check(&record("rustc 1.95.0", 90.0, 2.0)).is_err(), "faster is to be recorded too");
+        assert!(recorded.check(&record("rustc 1.95.0", 90.0, 2.0)).is_err(), "a faster row must be recorded too");
     }
 
     #[test]

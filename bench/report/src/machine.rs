@@ -1,4 +1,4 @@
-//! What the figures were measured on and with.
+//! The machine and the versions of the measurements.
 
 use core::fmt::Write as _;
 use std::fs;
@@ -8,7 +8,7 @@ use std::thread;
 use crate::failure::{OrTell as _, Result};
 use crate::rows::LOCKS;
 
-/// Model and number of cores, and the system: nothing that names the machine.
+/// The processor's model, the number of cores, and the system, without the name of the machine.
 pub(crate) fn machine() -> String {
     let field = |file: &str, name: &str, separator: char| {
         let text = fs::read_to_string(file).unwrap_or_default();
@@ -22,7 +22,7 @@ pub(crate) fn machine() -> String {
     format!("{cpu}, {cores} cores; {system}")
 }
 
-/// The peers' versions, as `bench/Cargo.lock` pins them.
+/// The versions of the peers, as pinned by `bench/Cargo.lock`.
 pub(crate) fn versions(root: &Path) -> Result<String> {
     let lock = fs::read_to_string(root.join("bench/Cargo.lock")).or_tell("the file belongs in the repository")?;
     let mut text = String::new();
@@ -34,7 +34,7 @@ pub(crate) fn versions(root: &Path) -> Result<String> {
     Ok(text)
 }
 
-/// The newest version of a package: an older one is another's dependency.
+/// The newest version of a package. An older one is a dependency of another package.
 pub(crate) fn version<'a>(lock: &'a str, package: &str) -> Option<&'a str> {
     let (_, rest) = lock.rsplit_once(&format!("name = \"{package}\"\nversion = \""))?;
     rest.split('"').next()

@@ -1,4 +1,4 @@
-//! Counts, checks and reports: what `cargo xtask bench` runs, after it has built the programs.
+//! Counts, checks and reports. `cargo xtask bench` builds the programs and then runs this one.
 
 mod build_cost;
 mod callgrind;
@@ -25,18 +25,18 @@ use gate::{Record, Verdict};
 use measured::Measured;
 use rows::{LOCKS, RAW_LOCKS};
 
-/// How xtask is told that nothing could be checked.
+/// The exit status that tells xtask that nothing could be checked.
 const SKIPPED: u8 = 3;
 
 const WRITABLE: &str = "the target folder must be writable";
 
-/// Where everything is.
+/// The folders.
 struct Places {
     /// The repository.
     root: PathBuf,
     /// The built programs.
     programs: PathBuf,
-    /// What was measured, and callgrind's files.
+    /// The measurements, and callgrind's files.
     results: PathBuf,
 }
 
@@ -61,7 +61,7 @@ fn main() -> ExitCode {
 
 fn run(args: &[String]) -> Result<Verdict> {
     let [root, programs, results, parts @ ..] = args else {
-        return Err(Failure::new("it is told where things are by xtask", "run `cargo xtask bench`"));
+        return Err(Failure::new("the arguments with the folders are missing", "run `cargo xtask bench`"));
     };
     let places = Places { root: root.into(), programs: programs.into(), results: results.into() };
     fs::create_dir_all(&places.results).or_tell(WRITABLE)?;
@@ -106,15 +106,15 @@ fn instructions(places: &Places) -> Result<()> {
     results::write(&path, &Instructions { valgrind, programs }).or_tell(WRITABLE)
 }
 
-/// Runs a program that measures one part and writes it.
+/// Runs a program that measures one part and writes a file.
 fn measure(places: &Places, program: &str, args: &[&str]) -> Result<()> {
     eprintln!("measuring {program}");
     let file = places.results.join(program).with_extension("json");
     let status = Command::new(places.programs.join(program)).arg(file).args(args).status();
-    if status.or_tell("it was built a moment ago")?.success() {
+    if status.or_tell("the program was built a moment ago; run the command again")?.success() {
         return Ok(());
     }
-    Err(Failure::new(&format!("`{program}` failed"), "its message stands above"))
+    Err(Failure::new(&format!("`{program}` failed"), "read its message above"))
 }
 
 /// fifolock's programs, one for each raw lock.
@@ -132,7 +132,7 @@ fn count<'a>(places: &Places, programs: impl Iterator<Item = &'a str>) -> Result
     Ok(counted)
 }
 
-/// The compiler's version, without its commit, and its target.
+/// The compiler's version, without the commit, and its target.
 fn rustc() -> Result<(String, String)> {
     let output = Command::new("rustc").arg("-vV").output().or_tell("check that rustc is on PATH")?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -1,4 +1,4 @@
-//! What was measured, as far as it was.
+//! The measurements, as far as they exist.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 
 use crate::rows::Row;
 
-/// Each part may be missing: then the report says that it is.
+/// The measured parts. Each may be missing; then the report says so.
 pub(crate) struct Measured {
     pub(crate) instructions: Option<Instructions>,
     pub(crate) timings: Option<Vec<Timing>>,
@@ -33,7 +33,7 @@ impl Measured {
     }
 }
 
-/// What a row costs in a program, if it has all that the row is made of.
+/// The cost of a row in a program, if all parts of the row were counted.
 pub(crate) fn cost(instructions: &Instructions, program: &str, row: &Row) -> Option<Cost> {
     let costs = instructions.programs.get(program)?;
     let mut sum = Cost { instructions: 0.0, atomics: 0.0 };
@@ -52,7 +52,7 @@ pub(crate) fn median(values: &[f64]) -> f64 {
     sorted[sorted.len() / 2]
 }
 
-/// What each round took, as a multiple of what another lock took in the same round.
+/// The time of each round, as a multiple of another lock's time in the same round.
 pub(crate) fn ratios(rounds: &[f64], others: &[f64]) -> Vec<f64> {
     rounds.iter().zip(others).map(|(ns, other)| ns / other).collect()
 }

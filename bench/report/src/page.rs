@@ -18,7 +18,7 @@ const IMAGES: &str = "docs/img";
 const BEGIN: &str = "<!-- What follows is written by `cargo xtask bench`. -->";
 const END: &str = "<!-- Here ends what `cargo xtask bench` writes. -->";
 
-/// The runtime of the fairness picture.
+/// The runtime of the fairness chart.
 const FAIRNESS_RUNTIME: &str = "tokio, 2 workers";
 
 /// Writes the page and its charts.
@@ -124,7 +124,7 @@ fn counts(instructions: &Instructions) -> String {
         cells.push(ours.map(|ours| format!("{}{}", cell(ours), if misses(ours, row.target) { " **✗**" } else { "" })));
         for (index, lock) in LOCKS.iter().enumerate().skip(1) {
             let theirs = cost(instructions, lock.program, row);
-            // What can't wait asynchronously is a floor, not a peer.
+            // A lock that can't wait asynchronously is a floor and not a peer.
             let is_better = index < ASYNC_LOCKS
                 && theirs.zip(ours).is_some_and(|(theirs, ours)| theirs.instructions < ours.instructions - 0.05);
             cells.push(theirs.map(|theirs| if is_better { format!("**{}**", cell(theirs)) } else { cell(theirs) }));
@@ -241,7 +241,7 @@ fn times_on(timings: &[&Timing], is_ratio: bool) -> String {
     table.into_text()
 }
 
-/// What fifolock and the floor take where fifolock misses its target.
+/// The rows of fifolock that miss their target, with the row of the floor.
 fn missed(timings: &[&Timing]) -> String {
     let mut text = String::new();
     for (runtime, row, most) in TIME_TARGETS {
@@ -264,7 +264,7 @@ fn missed(timings: &[&Timing]) -> String {
     text
 }
 
-/// Rounded as it is shown.
+/// Compares the rounded values, as the page shows them.
 fn is_late(ours: f64, most: f64) -> bool {
     ours > most + 0.005
 }
@@ -383,7 +383,7 @@ fn build_cost(build: &[BuildCost]) -> String {
     text
 }
 
-/// The page with this as the part between the marks; without marks it goes below the title.
+/// The page with this text between its two marks. If the page has no marks, the text goes below the title.
 fn replace_part(page: &str, part: &str) -> Result<String> {
     let part = format!("{BEGIN}\n\n{part}\n\n{END}");
     let Some((before, rest)) = page.split_once(BEGIN) else {

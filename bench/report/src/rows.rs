@@ -1,6 +1,6 @@
-//! The rows of the report, with their targets, and the locks, with their names.
+//! The rows of the report with their targets, and the locks with their names.
 
-/// A lock as the report names it, the program that counts it, and the crate that it is from.
+/// A lock: its name in the report, the program that counts it, and its crate.
 pub(crate) struct Lock {
     pub(crate) name: &'static str,
     pub(crate) program: &'static str,
@@ -11,7 +11,7 @@ const fn lock(name: &'static str, program: &'static str, package: &'static str) 
     Lock { name, program, package }
 }
 
-/// fifolock first, what can't wait asynchronously last.
+/// fifolock comes first, and the locks that can't wait asynchronously come last.
 pub(crate) const LOCKS: &[Lock] = &[
     lock("fifolock", "std", ""),
     lock("tokio", "tokio", "tokio"),
@@ -27,7 +27,7 @@ pub(crate) const LOCKS: &[Lock] = &[
     lock(FLOOR, "bare", ""),
 ];
 
-/// The row of time, where it was run, and at most how much of tokio's time fifolock is to take.
+/// The row of time, its runtime, and the largest share of tokio's time that fifolock may take.
 pub(crate) const TIME_TARGETS: &[(&str, &str, f64)] = &[
     ("no runtime", "mutex: lock, unlock", 0.20),
     ("no runtime", "read, unlock", 0.24),
@@ -38,22 +38,22 @@ pub(crate) const TIME_TARGETS: &[(&str, &str, f64)] = &[
     ("tokio, 2 workers", "mutex: 8 tasks, no await inside", 0.60),
 ];
 
-/// The one of [`LOCKS`] that is none.
+/// The one of [`LOCKS`] that is the floor.
 pub(crate) const FLOOR: &str = "bare atomics";
 
-/// How many of [`LOCKS`] can wait asynchronously.
+/// The number of [`LOCKS`] that can wait asynchronously.
 pub(crate) const ASYNC_LOCKS: usize = 9;
 
 /// fifolock's raw locks, and their programs.
 pub(crate) const RAW_LOCKS: &[(&str, &str)] =
     &[("std", "std"), ("spin", "spin"), ("critical section", "critical_section"), ("local", "local")];
 
-/// A row of instruction counts: one that was counted, or the sum of several, divided by how many it serves.
+/// A row of instruction counts: a counted row, or the sum of several rows divided by the number of operations.
 pub(crate) struct Row {
     pub(crate) title: &'static str,
     pub(crate) of: &'static [&'static str],
     pub(crate) per: f64,
-    /// At most so many instructions, and so many atomics where they are limited.
+    /// The most instructions, and the most atomics if they are limited.
     pub(crate) target: Option<(f64, Option<f64>)>,
 }
 

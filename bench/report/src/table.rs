@@ -1,6 +1,6 @@
-//! Tables of Markdown.
+//! Markdown tables.
 
-/// A table whose first column is text, and all others numbers.
+/// A table whose first column is text and whose other columns are numbers.
 pub(crate) struct Table {
     text: String,
 }
@@ -28,7 +28,7 @@ impl Table {
     }
 }
 
-/// A number with three digits that say something.
+/// A number with three significant digits.
 pub(crate) fn short(value: f64) -> String {
     match value {
         _ if value >= 99.95 => thousands(value.round() as u64),
@@ -37,7 +37,7 @@ pub(crate) fn short(value: f64) -> String {
     }
 }
 
-/// With commas.
+/// A number with commas.
 pub(crate) fn thousands(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::new();

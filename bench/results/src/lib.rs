@@ -1,4 +1,4 @@
-//! What is measured, as the programs that measure write it and the report reads it: one JSON file per part.
+//! The measurements, as the programs write them and the report reads them: one JSON file for each part.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,16 +8,16 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// What one operation costs.
+/// The cost of one operation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cost {
-    /// Instructions.
+    /// The number of instructions.
     pub instructions: f64,
-    /// Atomic read-modify-writes among them.
+    /// The number of atomic read-modify-writes among them.
     pub atomics: f64,
 }
 
-/// The costs of one lock's rows, by name.
+/// The costs of a lock's rows, by name.
 pub type Costs = BTreeMap<String, Cost>;
 
 /// The instruction counts of all locks.
@@ -25,98 +25,98 @@ pub type Costs = BTreeMap<String, Cost>;
 pub struct Instructions {
     /// Valgrind's version.
     pub valgrind: String,
-    /// By program: `std`, `tokio` and so on.
+    /// The costs by program: `std`, `tokio` and so on.
     pub programs: BTreeMap<String, Costs>,
 }
 
-/// One figure of wall-clock time.
+/// A measurement of wall-clock time.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Timing {
-    /// What was done.
+    /// The name of the row.
     pub row: String,
-    /// Where.
+    /// The runtime.
     pub runtime: String,
-    /// With which lock.
+    /// The lock.
     pub lock: String,
-    /// Nanoseconds per operation, one for each round.
+    /// The nanoseconds per operation, one number for each round.
     pub rounds_ns: Vec<f64>,
 }
 
-/// How one lock served tasks that all want it all the time.
+/// How a lock served tasks that want it all the time.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Fairness {
-    /// Where.
+    /// The runtime.
     pub runtime: String,
-    /// With which lock.
+    /// The lock.
     pub lock: String,
-    /// Turns per second.
+    /// The number of turns per second.
     pub turns_per_s: f64,
-    /// The turns of the greediest task.
+    /// The turns of the task that had most.
     pub most: u64,
-    /// The turns of the poorest task.
+    /// The turns of the task that had least.
     pub least: u64,
     /// Jain's index: 1 if all had the same, 1/n if one had all.
     pub jain: f64,
-    /// Half of the waits were shorter.
+    /// The median of the waits.
     pub wait_p50_us: f64,
-    /// 99 % of the waits were shorter.
+    /// The 99th percentile of the waits.
     pub wait_p99_us: f64,
     /// The longest wait.
     pub wait_max_us: f64,
 }
 
-/// What became of callers with deadlines, twice as many as can be served.
+/// How a lock served callers with deadlines, twice as many as it can serve.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Goodput {
-    /// With which lock.
+    /// The lock.
     pub lock: String,
-    /// Who called.
+    /// The number of calls.
     pub calls: u64,
-    /// Whose wait ended in work done.
+    /// The number of calls that had the lock and did their work.
     pub served: u64,
-    /// How much of the time the lock was at work, while calls came.
+    /// The share of the time in which the lock was held, while calls came.
     pub busy: f64,
-    /// From the last call until nobody waited.
+    /// The time from the last call until no call waited.
     pub drain_ms: f64,
 }
 
-/// What a lock takes of memory, in bytes.
+/// The memory of a lock, in bytes.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Memory {
-    /// Which lock.
+    /// The lock.
     pub lock: String,
-    /// A mutex over nothing.
+    /// A mutex without data.
     pub mutex: Option<usize>,
-    /// Its lock future.
+    /// The lock future.
     pub mutex_future: Option<usize>,
-    /// Its lock future with a timeout on tokio.
+    /// The lock future with a timeout, on tokio.
     pub mutex_timeout: Option<usize>,
-    /// A read-write lock over nothing.
+    /// A read-write lock without data.
     pub rwlock: Option<usize>,
-    /// Its read future.
+    /// The read future.
     pub read_future: Option<usize>,
-    /// Its write future.
+    /// The write future.
     pub write_future: Option<usize>,
-    /// Allocated per waiter of the mutex.
+    /// The allocated bytes for each waiter of the mutex.
     pub heap_per_waiter: f64,
-    /// Allocations per waiter of the mutex.
+    /// The allocations for each waiter of the mutex.
     pub allocations_per_waiter: f64,
 }
 
-/// What a lock takes to build.
+/// The cost of building a lock.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct BuildCost {
-    /// Which crate.
+    /// The crate.
     pub lock: String,
     /// Its version.
     pub version: String,
-    /// Crates in its tree, itself included.
+    /// The number of crates in its tree, itself included.
     pub crates: usize,
-    /// A release build from clean, in seconds.
+    /// The time of a release build from clean, in seconds.
     pub seconds: f64,
 }
 
-/// Writes one part.
+/// Writes a part.
 ///
 /// # Errors
 ///
@@ -126,7 +126,7 @@ pub fn write(path: &Path, part: &impl Serialize) -> io::Result<()> {
     fs::write(path, text + "\n")
 }
 
-/// Reads one part.
+/// Reads a part.
 ///
 /// # Errors
 ///

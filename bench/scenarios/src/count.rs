@@ -1,20 +1,23 @@
-//! Telling callgrind what to count.
+//! Tells callgrind what to count.
 //!
 //! Callgrind starts with counting off (`--collect-atstart=no`). A row runs its operation many times, and turns counting
-//! on for the operation alone, by the two *client requests* around it: an instruction sequence that does nothing on a
-//! processor. So whatever an operation needs before and after is free, and needs no second run to be subtracted. What
-//! the requests themselves cost is the row [`EMPTY`], which the harness subtracts from every other.
+//! on for the operation alone, by two *client requests* around it. A client request is an instruction sequence that
+//! does nothing on a processor. So the code before and after the operation is not counted, and no second run has to be
+//! subtracted. The cost of the requests themselves is the row [`EMPTY`], which the harness subtracts from every other
+//! row.
 
 use std::ffi::CString;
 
 /// The row of an operation that does nothing: the cost of counting.
 pub const EMPTY: &str = "empty";
 
-/// How often a row is run for its mean. An operation may cost more now and then, such as when a list grows. As many as the
+/// The number of runs of a row, of which the report shows the mean. An operation may cost more now and then, for
+/// instance when a list grows. One in this many first polls asks tokio for its budget, so each row contains its share
+/// of that.
 /// first polls of which one asks tokio for its budget: so each row has its part of that.
 pub const RUNS: u32 = 128;
 
-/// How often before that, uncounted.
+/// The number of runs before that, which are not counted.
 const WARM_UP: u32 = 4;
 
 /// Callgrind's requests begin with `'C' << 24 | 'T' << 16`.
@@ -23,7 +26,7 @@ const ZERO_STATS: usize = CALLGRIND + 1;
 const TOGGLE_COLLECT: usize = CALLGRIND + 2;
 const DUMP_STATS_AT: usize = CALLGRIND + 3;
 
-/// Counts what `operation` does.
+/// Counts the instructions of `operation`.
 #[inline(always)]
 pub fn counted<R>(operation: impl FnOnce() -> R) -> R {
     static TOGGLE: [usize; 6] = [TOGGLE_COLLECT, 0, 0, 0, 0, 0];
@@ -33,7 +36,7 @@ pub fn counted<R>(operation: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Counts a row: `each` is to call [`counted`] once.
+/// Counts a row. `each` must call [`counted`] once.
 pub fn row(name: &str, mut each: impl FnMut()) {
     for _ in 0..WARM_UP {
         each();
@@ -53,8 +56,9 @@ pub fn empty() {
 
 /// Valgrind's sequence for x86-64: rotations that cancel each other, and an exchange of a register with itself.
 ///
-/// Callgrind counts a basic block when the next one begins: of the block that turns counting on all, of the one that
-/// turns it off nothing. The jump makes the sequence a block of its own, so that the operation's part is neither.
+/// Callgrind counts a basic block when the next block begins. So it counts the whole block that turns counting on, and
+/// nothing of the block that turns counting off. The jump makes the sequence a block of its own, so that no part of the
+/// operation is in either.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn request(arguments: &[usize; 6]) {

@@ -1,13 +1,13 @@
-//! What is counted: one operation of a lock per row, the same code for ours and for every peer.
+//! The counted operations: one operation of a lock for each row, with the same code for fifolock and every peer.
 //!
-//! | module | knows |
+//! | module | contains |
 //! |---|---|
-//! | [`lock`] | what a lock must offer to be measured |
-//! | [`count`] | how callgrind is told which instructions to count |
-//! | [`waker`] | the waker that only notes that it was woken |
+//! | [`lock`] | the interface of a lock that is measured |
+//! | [`count`] | the requests that tell callgrind which instructions to count |
+//! | [`waker`] | a waker that only records its wakes |
 //! | [`mutex`], [`rwlock`] | the rows |
 //!
-//! A program of one lock calls [`mutex::rows`] and [`rwlock::rows`] and is run under callgrind.
+//! A program of one lock calls [`mutex::rows`] and [`rwlock::rows`], and runs under callgrind.
 
 pub mod count;
 pub mod lock;
@@ -25,16 +25,17 @@ use core::task::{Context, Poll};
 pub fn at_once<F: Future>(future: F, cx: &mut Context<'_>) -> F::Output {
     match pin!(future).poll(cx) {
         Poll::Ready(output) => output,
-        Poll::Pending => panic!("a free lock was not to be had at once"),
+        Poll::Pending => panic!("the first poll of a free lock must be ready"),
     }
 }
 
-/// Runs a program's rows on a thread of its own: its stack begins at a page's start, while that of the first thread begins
+/// Runs a program's rows on a thread of its own, whose stack begins at the start of a page. The stack of the first
+/// thread begins after the environment and the arguments, and the cost of copying depends on that place.
 /// wherever the environment and the arguments end, and copying costs more or less with the place.
 ///
 /// # Panics
 ///
-/// If a row does.
+/// If a row panics.
 pub fn on_own_stack(rows: fn()) {
     std::thread::spawn(rows).join().expect("a row panicked");
 }

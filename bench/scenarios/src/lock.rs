@@ -1,27 +1,28 @@
-//! What a lock must offer to be measured.
+//! The interface of a lock that is measured.
 
 use core::future::Future;
 use core::time::Duration;
 
-/// An async mutex over a number. What its `lock` returns is counted as a user would await it: without a wrapper, where
+/// An async mutex over a number. Its `lock` returns what a user would await: no wrapper, if the lock has guards of its
+/// own.
 /// the lock has guards of its own.
 pub trait Mutex: Send + Sync + 'static {
-    /// How many of its bytes are the number's.
+    /// The bytes of the number.
     const DATA: usize = size_of::<u64>();
 
-    /// What holds it.
+    /// The guard.
     type Guard<'a>: Send;
 
-    /// A free one.
+    /// A free mutex.
     fn new() -> Self;
 
-    /// Locks it.
+    /// Locks the mutex.
     fn lock(&self) -> impl Future<Output = Self::Guard<'_>> + Send;
 
-    /// Locks it if it is free.
+    /// Locks the mutex if it is free.
     fn try_lock(&self) -> Option<Self::Guard<'_>>;
 
-    /// Locks it, waiting no longer than this; with tokio's timeout, for locks without one of their own.
+    /// Locks the mutex within `timeout`. A lock without timeouts uses tokio's.
     #[inline(always)]
     fn lock_timeout(&self, timeout: Duration) -> impl Future<Output = Result<Self::Guard<'_>, impl Send>> + Send {
         tokio::time::timeout(timeout, self.lock())
@@ -30,20 +31,20 @@ pub trait Mutex: Send + Sync + 'static {
 
 /// An async read-write lock over a number.
 pub trait RwLock: Send + Sync + 'static {
-    /// How many of its bytes are the number's.
+    /// The bytes of the number.
     const DATA: usize = size_of::<u64>();
 
-    /// What reads it.
+    /// The read guard.
     type Read<'a>: Send;
-    /// What writes it.
+    /// The write guard.
     type Write<'a>: Send;
 
-    /// A free one.
+    /// A free lock.
     fn new() -> Self;
 
-    /// Locks it for reading.
+    /// Locks for reading.
     fn read(&self) -> impl Future<Output = Self::Read<'_>> + Send;
 
-    /// Locks it for writing.
+    /// Locks for writing.
     fn write(&self) -> impl Future<Output = Self::Write<'_>> + Send;
 }

@@ -10,7 +10,7 @@ use crate::lock::Mutex;
 use crate::slot::Slot;
 use crate::waker::Task;
 
-/// Lengths of the queue that a waiter is dropped out of.
+/// The lengths of the queue from which a waiter is dropped.
 pub const QUEUE_LENGTHS: [usize; 3] = [1, 100, 10_000];
 
 /// Counts every row of this mutex.
@@ -48,7 +48,7 @@ fn free<M: Mutex>(mutex: &'static M, cx: &mut Context<'_>) {
     });
 }
 
-/// The parts of a contended turn: one holds, one waits.
+/// The parts of a contended turn, with one owner and one waiter.
 fn turn<M: Mutex>(mutex: &'static M, cx: &mut Context<'_>) {
     row("mutex/enqueue", || {
         let guard = at_once(mutex.lock(), cx);
@@ -86,7 +86,7 @@ fn turn<M: Mutex>(mutex: &'static M, cx: &mut Context<'_>) {
     });
 }
 
-/// One in the middle of the queue goes, and another comes.
+/// A waiter in the middle of the queue leaves, and another one comes.
 fn drop_queued<M: Mutex>(mutex: &'static M, cx: &mut Context<'_>, length: usize) {
     let guard = at_once(mutex.lock(), cx);
     let mut queue: Vec<_> = (0..length)
@@ -104,7 +104,7 @@ fn drop_queued<M: Mutex>(mutex: &'static M, cx: &mut Context<'_>, length: usize)
         assert!(waiter.poll(cx).is_pending());
         middle = (middle + 1) % length;
     });
-    // Those queued last first: a lock whose cost depends on the place need not show it here.
+    // The newest waiters are dropped first, so that a lock whose cost depends on the place doesn't pay for it here.
     while queue.pop().is_some() {}
     drop(guard);
 }

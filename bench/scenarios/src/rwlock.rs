@@ -9,7 +9,7 @@ use crate::lock::RwLock;
 use crate::slot::Slot;
 use crate::waker::Task;
 
-/// How many readers a leaving writer lets in.
+/// The number of readers that a leaving writer lets in.
 pub const READERS: usize = 1_000;
 
 /// The row of a writer that leaves, for all [`READERS`] together.
@@ -38,7 +38,7 @@ fn free<L: RwLock>(lock: &'static L, cx: &mut Context<'_>) {
     });
 }
 
-/// A writer holds, a reader waits.
+/// A writer holds the lock, and a reader waits.
 fn reader_turn<L: RwLock>(lock: &'static L, cx: &mut Context<'_>) {
     row("rwlock/read_enqueue", || {
         let guard = at_once(lock.write(), cx);
@@ -83,7 +83,7 @@ fn reader_turn<L: RwLock>(lock: &'static L, cx: &mut Context<'_>) {
     });
 }
 
-/// A reader holds, a writer waits.
+/// A reader holds the lock, and a writer waits.
 fn writer_turn<L: RwLock>(lock: &'static L, cx: &mut Context<'_>) {
     row("rwlock/write_enqueue", || {
         let guard = at_once(lock.read(), cx);
@@ -128,7 +128,7 @@ fn writer_turn<L: RwLock>(lock: &'static L, cx: &mut Context<'_>) {
     });
 }
 
-/// A writer leaves, and many readers enter. Left out where it does not wake them all itself.
+/// A writer leaves, and many readers enter. The row is left out if the release does not wake all readers itself.
 fn admit<L: RwLock>(lock: &'static L, task: &Task, cx: &mut Context<'_>) {
     let mut each = |is_counted: bool| -> usize {
         let guard = black_box(at_once(lock.write(), cx));
@@ -157,10 +157,12 @@ fn admit<L: RwLock>(lock: &'static L, task: &Task, cx: &mut Context<'_>) {
     }
 }
 
-/// How many granted readers of other tasks have not claimed their shares when a writer looks for one of its own task.
+/// The numbers of granted readers of other tasks that have not claimed, while a writer scans for a grant of its own
+/// task.
 pub const UNCLAIMED: [usize; 3] = [10, 1_000, 100_000];
 
-/// Counts the polls of a writer that waits while many granted readers have not claimed: what a rescue costs those that need
+/// Counts the polls of a writer that waits while many granted readers have not claimed. This is the cost of the rescue
+/// for a task that needs none. The first poll visits each grant, and the second visits none.
 /// none. The first poll looks at each of them, the second at none.
 pub fn looks<L: RwLock>() {
     let (task, others) = (Task::new(), Task::new());
@@ -185,6 +187,6 @@ pub fn looks<L: RwLock>() {
             let poll = counted(|| waiter.poll(cx));
             assert!(poll.is_pending());
         });
-        assert_eq!(task.wakes(), before, "a poll that finds nothing wakes nobody");
+        assert_eq!(task.wakes(), before, "a poll that finds nothing wakes no task");
     }
 }

@@ -5,7 +5,7 @@ use core::mem::ManuallyDrop;
 use core::pin::Pin;
 use core::task::{Context, Poll};
 
-/// A pinned future whose drop can be counted without that of its memory.
+/// A pinned future. Its drop can be counted without the drop of its memory.
 pub(crate) struct Slot<F> {
     future: Box<ManuallyDrop<F>>,
     is_live: bool,
@@ -19,19 +19,20 @@ impl<F: Future> Slot<F> {
     #[inline(always)]
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<F::Output> {
         let future: &mut F = &mut self.future;
-        // SAFETY: it stays in its box until it is dropped in place.
+        // SAFETY: the future stays in its box until it is dropped in place.
         unsafe { Pin::new_unchecked(future) }.poll(cx)
     }
 
-    /// Drops the future, and leaves its memory.
+    /// Drops the future, and keeps its memory.
     #[inline(always)]
     pub(crate) fn drop_future(&mut self) {
         self.is_live = false;
-        // SAFETY: once: `refill` and the drop look at `is_live`, and no row drops a future twice.
+        // SAFETY: `refill` and the drop check `is_live`, and no row drops a future twice. So this runs once for each
+        // future.
         unsafe { ManuallyDrop::drop(&mut self.future) };
     }
 
-    /// Puts another one into the place of one that was dropped.
+    /// Puts a new future into the place of a dropped one.
     pub(crate) fn refill(&mut self, future: F) {
         assert!(!self.is_live, "the slot is taken");
         *self.future = ManuallyDrop::new(future);
@@ -42,7 +43,7 @@ impl<F: Future> Slot<F> {
 impl<F> Drop for Slot<F> {
     fn drop(&mut self) {
         if self.is_live {
-            // SAFETY: it is live, and is not used again.
+            // SAFETY: the future is live, and this is its last use.
             unsafe { ManuallyDrop::drop(&mut self.future) };
         }
     }

@@ -1,4 +1,4 @@
-//! A waker that only notes that it was woken, as a small executor would: a count of references, and a list of the woken.
+//! A waker that only records its wakes, as a small executor would: a reference count, and a list of the woken tasks.
 
 use core::cell::{Cell, UnsafeCell};
 use core::ptr;
@@ -6,10 +6,10 @@ use core::task::{RawWaker, RawWakerVTable, Waker};
 
 use crate::count::{counted, row};
 
-/// As many wakes as the list holds; older ones are overwritten.
+/// The length of the list. Older wakes are overwritten.
 const NOTED: usize = 1024;
 
-/// One task of a program with one thread.
+/// A task in a program with one thread.
 #[derive(Debug)]
 pub struct Task {
     woken: &'static Woken,
@@ -17,10 +17,10 @@ pub struct Task {
     wakes: Cell<usize>,
 }
 
-/// Which task was woken, and the number of the wake.
+/// The woken task, and the number of the wake.
 type Note = (*const Task, usize);
 
-/// Who was woken, in the order of the wakes.
+/// The woken tasks, in the order of the wakes.
 #[derive(Debug)]
 pub struct Woken {
     count: Cell<usize>,
@@ -28,41 +28,41 @@ pub struct Woken {
 }
 
 impl Woken {
-    /// A new list, for ever.
+    /// A new list, which is leaked.
     pub fn new() -> &'static Self {
         Box::leak(Box::new(Self { count: Cell::new(0), notes: UnsafeCell::new([(ptr::null(), 0); NOTED]) }))
     }
 
-    /// How many wakes there have been.
+    /// The number of wakes.
     pub fn count(&self) -> usize {
         self.count.get()
     }
 
-    /// Who was woken by the wake with this number, if it is one of the last [`NOTED`].
+    /// The task that the wake with this number woke, if it is one of the last [`NOTED`] wakes.
     pub fn at(&self, number: usize) -> *const Task {
-        // SAFETY: one thread, and the reference ends with the expression.
+        // SAFETY: the program has one thread, and the reference ends with the expression.
         unsafe { (*self.notes.get())[number % NOTED].0 }
     }
 }
 
 impl Task {
-    /// A new one, for ever.
+    /// A new task, which is leaked.
     pub fn new() -> &'static Self {
         Self::with(Woken::new())
     }
 
-    /// A new one, for ever, that shares its list with others.
+    /// A new task, which is leaked, and which shares its list with others.
     pub fn with(woken: &'static Woken) -> &'static Self {
         Box::leak(Box::new(Self { woken, references: Cell::new(0), wakes: Cell::new(0) }))
     }
 
-    /// A waker of this task.
+    /// A waker of the task.
     pub fn waker(&'static self) -> Waker {
-        // SAFETY: the functions of the table keep to the contract of wakers, in a program with one thread.
+        // SAFETY: the functions of the table keep the contract of wakers in a program with one thread.
         unsafe { Waker::from_raw(clone(ptr::from_ref(self).cast())) }
     }
 
-    /// How often it was woken.
+    /// The number of wakes of the task.
     pub fn wakes(&self) -> usize {
         self.wakes.get()
     }
@@ -71,7 +71,7 @@ impl Task {
 static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, drop);
 
 fn task(data: *const ()) -> &'static Task {
-    // SAFETY: every waker of this table is made from a task, which lives for ever.
+    // SAFETY: every waker of this table is made from a leaked task.
     unsafe { &*data.cast() }
 }
 
@@ -89,7 +89,7 @@ fn wake(data: *const ()) {
 fn wake_by_ref(data: *const ()) {
     let task = task(data);
     let count = task.woken.count.get();
-    // SAFETY: one thread, and the reference ends with the statement.
+    // SAFETY: the program has one thread, and the reference ends with the statement.
     unsafe { (*task.woken.notes.get())[count % NOTED] = (task, count) };
     task.woken.count.set(count + 1);
     task.wakes.set(task.wakes.get() + 1);
@@ -100,7 +100,7 @@ fn drop(data: *const ()) {
     references.set(references.get() - 1);
 }
 
-/// Counts what a waker costs: it is part of every row in which somebody waits.
+/// Counts the cost of the waker, which is part of every row with a waiter.
 pub fn rows() {
     let waker = core::hint::black_box(Task::new().waker());
     row("waker_clone", || core::mem::drop(counted(|| waker.clone())));

@@ -5,14 +5,14 @@
 //! **Legacy:** async-std is discontinued (RUSTSEC-2025-0052); new programs use smol, and `fifolock-smol`. This crate
 //! depends on async-io, which is async-std's own timer, and not on async-std, so that an audit stays clean.
 //!
-//! Durations and instants are `std`'s. A duration past the clock's end waits without an end.
+//! Durations and instants are `std`'s. A wait for a duration past the end of the clock has no end.
 //!
-//! A task that does nothing but take free locks never gives way: async-std's executor has no budget to ask. `blocking_lock` and its
-//! like block any thread, also one that runs async code.
+//! A task that only takes free locks never gives way: async-std's executor has no budget. `blocking_lock` and the other
+//! `blocking_…` methods block any thread, even one that runs async code.
 //!
 //! A panic under a guard releases the lock and poisons nothing. A lock future panics if it is polled after it was ready.
 //!
-//! The versions of async-io are 2.0 and newer. The crate that this adapter uses is
+//! This adapter works with async-io 2.0 and newer, and re-exports the one that it uses as
 //! [`fifolock::async_std::async_io`](async_io).
 //!
 //! # Examples

@@ -1,14 +1,15 @@
 //! fifolock's locks for embassy: over embassy-sync's raw mutexes, with timeouts through embassy-time.
 //!
-//! This is `fifolock::embassy`, by the feature `embassy` of the crate `fifolock`, which most users want. Firmware turns off the
-//! default features, which need `std`:
+//! This is `fifolock::embassy`, by the feature `embassy` of the crate `fifolock`, which most users want. Firmware turns
+//! off the default features, since they need `std`:
 //!
 //! ```toml
 //! fifolock = { version = "0.1", default-features = false, features = ["embassy"] }
 //! ```
 //!
-//! `Mutex<M, T>` has embassy-sync's parameters and method names, so that its own locks change their `use` line. Durations and
-//! instants are embassy-time's. The final binary chooses the time driver and the implementation of critical sections.
+//! `Mutex<M, T>` has the parameters and method names of embassy-sync's, so a program that uses that one changes only
+//! its `use` line. Durations and instants are embassy-time's. The final binary chooses the time driver and the
+//! implementation of critical sections.
 //!
 //! # Examples
 //!
@@ -36,43 +37,47 @@
 //! | `M` | use it |
 //! |---|---|
 //! | `CriticalSectionRawMutex` | between executors of any priority, and from interrupt handlers |
-//! | `ThreadModeRawMutex` | in thread mode of one core. [Used from elsewhere it panics](#panics) |
+//! | `ThreadModeRawMutex` | in thread mode of one core; [other uses panic](#panics) |
 //! | `NoopRawMutex` | inside one executor |
 //! | a generic `M: RawMutex` | in a driver that leaves the choice to its user |
 //!
 //! # Differences from embassy-sync
 //!
-//! - Waiters are served in the order of their arrival, a release hands the lock over, and a waiting writer stops new readers.
-//!   embassy-sync's `Mutex` wakes one waiter at most, and lets all others race.
-//! - Any number of tasks may wait. embassy-sync's `Mutex` keeps the waker of one, and two tasks that wait wake each other in turn.
-//! - Timed forms, owned guards (feature `alloc`), upgradable reads, `run_exclusive` and `diagnose` come on top.
+//! - Waiters are served in the order of their arrival, a release hands the lock over, and a waiting writer stops new
+//!   readers. embassy-sync's `Mutex` wakes one waiter at most, and all others race.
+//! - Any number of tasks may wait. embassy-sync's `Mutex` keeps one waker, so two waiting tasks wake each other in
+//!   turn.
+//! - There are also timed forms, owned guards (feature `alloc`), upgradable reads, `run_exclusive` and `diagnose`.
 //! - `lock`, `read` and `write` are functions that return named futures, such as [`Lock`].
-//! - A `RwLock` is `Sync` only if its data is `Sync`: readers share it.
-//! - The types are others. A driver that asks for embassy-sync's own `Mutex`, such as a shared bus of embassy-embedded-hal, can't
-//!   be given one of these.
-//! - As with embassy-sync's, a panic under a guard poisons nothing, and a task that does nothing but take free locks never gives
-//!   way: embassy's executors have no budget to ask.
+//! - A `RwLock` is `Sync` only if its data is `Sync`, since readers share the data.
+//! - The types differ. A driver that needs embassy-sync's own `Mutex`, such as a shared bus of embassy-embedded-hal,
+//!   doesn't accept one of these.
+//! - As with embassy-sync's locks, a panic under a guard poisons nothing, and a task that only takes free locks never
+//!   gives way: embassy's executors have no budget.
 //!
-//! Each line that differs stands in
+//! The differences, line by line, are in
 //! [the guide for those who come from embassy-sync](https://github.com/fifolock/fifolock/blob/main/docs/MIGRATION.md#from-embassy-sync).
 //!
 //! # Panics
 //!
-//! A timed operation that has to wait panics where embassy-time's own timer would: its integrated queue takes no wakers
-//! but embassy's. A finished wait may leave its task one wake in the driver's queue, as every embassy timer does.
+//! A timed operation that has to wait panics where embassy-time's own timer would: the timer queue that is integrated
+//! with embassy's executor takes only wakers of that executor. A finished wait may leave its task one wake in the
+//! driver's queue, as every embassy timer does.
 //!
-//! `ThreadModeRawMutex` refuses to be locked outside of thread mode, as in an interrupt handler. Every use of such a lock
-//! panics there, and so does the drop of a guard, which leaves the lock locked: all as with embassy-sync's. A future that
-//! stands in the queue and is dropped there *aborts* the program, since its memory would stay in the queue.
+//! `ThreadModeRawMutex` can be locked only in thread mode, and so not in an interrupt handler. Elsewhere every use of
+//! such a lock panics, and so does the drop of a guard, which leaves the lock locked. embassy-sync's locks do the same.
+//! If a queued future is dropped elsewhere, the program *aborts*, since the memory of the future would stay in the
+//! queue.
 //!
-//! A lock future panics if it is polled after it was ready. A duration past the end of the clock waits without an end
-//! (`embassy_time::Timer::after` would panic).
+//! A lock future panics if it is polled after it was ready. A wait for a duration past the end of the clock has no end,
+//! where `embassy_time::Timer::after` would panic.
 //!
 //! # Tests on a host
 //!
-//! A test program needs a time driver and, if its futures run on an executor other than embassy's, a timer queue that takes any
-//! waker: embassy-time's features `std` (or `mock-driver`) and `generic-queue-8`, and critical-section's feature `std`. The
-//! `blocking_…` methods are there on hosts alone, by fifolock's feature `std`, and block any thread.
+//! A test program needs a time driver: the feature `std` or `mock-driver` of embassy-time. If its futures run on
+//! another executor than embassy's, it also needs a timer queue that takes any waker: embassy-time's feature
+//! `generic-queue-8`. The critical sections need critical-section's feature `std`. The `blocking_…` methods need
+//! fifolock's feature `std`, so they exist on hosts only, and block any thread.
 //!
 //! ```toml
 //! [dev-dependencies]
@@ -82,7 +87,8 @@
 //!
 //! # Versions
 //!
-//! embassy-sync 0.7 and 0.8, embassy-time 0.4 and 0.5. The crates that this adapter uses are
+//! This adapter works with embassy-sync 0.7 and 0.8, and with embassy-time 0.4 and 0.5. It re-exports the ones that it
+//! uses as
 //! [`fifolock::embassy::embassy_sync`](embassy_sync) and [`fifolock::embassy::embassy_time`](embassy_time).
 
 #![no_std]
@@ -104,7 +110,7 @@ use fifolock_core::raw::{CellLock, Exclusion, Refusal};
 #[derive(Debug)]
 pub struct Embassy<M>(PhantomData<M>);
 
-// A mistaken `M` is told by the words of `Platform`: `RawMutex` alone doesn't say that `M` comes first.
+// The error for a wrong `M` then has the text of `Platform`. `RawMutex` alone doesn't say that `M` comes first.
 #[diagnostic::do_not_recommend]
 impl<M: RawMutex> Platform for Embassy<M> {
     type Raw = CellLock<Excluding<M>>;
@@ -142,15 +148,17 @@ impl<M: RawMutex> Timer for Embassy<M> {
     }
 }
 
-/// embassy-sync's raw mutex `M`, as fifolock's locks need it: a refusal of `M` is a panic, or an abort where a waiter would be
+/// embassy-sync's raw mutex `M`, as fifolock's locks need it. A refusal of `M` is a panic, or an abort if a waiter
+/// would be left in a queue.
 /// left in a queue.
 #[derive(Debug)]
 pub struct Excluding<M>(M);
 
-// SAFETY: 1: a `RawMutex` that returns has run its closure, once. 2: one that refuses panics before it runs the closure
-// (thread mode's does); the panic ends in an abort, unless the caller asks for the panic. 3: `RawMutex` keeps other threads
-// and interrupt levels out as far as its `Sync` lets it be shared. It may be entered again by the same one, which would not
-// exclude; but no section runs foreign code, so none is.
+// SAFETY: the contract of the trait, by number. 1: a `RawMutex` that returns has run its closure once. 2: a `RawMutex`
+// that refuses panics before it runs the closure, as thread mode's does. The panic becomes an abort, unless the caller
+// asks for the panic. 3: `RawMutex` keeps out other threads and interrupt levels, as far as its `Sync` lets it be
+// shared. The same thread or level may enter it again, which would not exclude. But no section runs foreign code, so
+// none is entered again.
 #[allow(unsafe_code, reason = "the one impl over embassy-sync's raw mutexes")]
 unsafe impl<M: RawMutex> Exclusion for Excluding<M> {
     const INIT: Self = Self(M::INIT);
@@ -169,7 +177,7 @@ unsafe impl<M: RawMutex> Exclusion for Excluding<M> {
     }
 }
 
-/// Dropped by an unwinding, it panics a second time, which aborts.
+/// If an unwinding drops this value, the drop panics a second time, which aborts.
 struct AbortOnDrop;
 
 impl Drop for AbortOnDrop {

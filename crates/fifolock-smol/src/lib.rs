@@ -2,15 +2,15 @@
 //!
 //! This is `fifolock::smol`, by the feature `smol` of the crate `fifolock`.
 //!
-//! Durations and instants are `std`'s. A duration past the clock's end waits without an end. async-io drives its timers on a
-//! thread of its own where no executor does, so nothing here panics outside of one.
+//! Durations and instants are `std`'s. A wait for a duration past the end of the clock has no end. If no executor
+//! drives async-io's timers, a thread of async-io does, so timed operations also work outside of an executor.
 //!
-//! A task that does nothing but take free locks never gives way: smol's executors have no budget to ask. `blocking_lock` and its
-//! like block any thread, also one that runs async code.
+//! A task that only takes free locks never gives way: smol's executors have no budget. `blocking_lock` and the other
+//! `blocking_…` methods block any thread, even one that runs async code.
 //!
 //! A panic under a guard releases the lock and poisons nothing. A lock future panics if it is polled after it was ready.
 //!
-//! The versions of async-io are 2.0 and newer. The crate that this adapter uses is
+//! This adapter works with async-io 2.0 and newer, and re-exports the one that it uses as
 //! [`fifolock::smol::async_io`](async_io).
 //!
 //! # Examples

@@ -1,25 +1,25 @@
-//! Tokio's cooperative budget, asked now and then.
+//! Tokio's cooperative budget, which the locks ask for now and then.
 
 use core::cell::Cell;
 use core::mem;
 use core::task::{Context, Poll, ready};
 use tokio::task::coop;
 
-/// How many first polls of a thread are answered by one question to tokio.
+/// The number of first polls of a thread that one question to tokio answers.
 const POLLS: i32 = 128;
 
-/// How many units of a task's budget, which tokio fills up to 128 at each turn, are taken at a question.
+/// The units that a question takes of a task's budget, which tokio fills up to 128 at each turn.
 const UNITS: u32 = 4;
 
 std::thread_local! {
-    /// How many first polls of this thread need no question any more. The first of a thread asks.
+    /// The number of first polls of this thread that need no further question. The first poll of a thread asks.
     static FREE: Cell<i32> = const { Cell::new(0) };
 }
 
-/// Whether the task may go on. To ask tokio each time would cost more than an uncontended lock does.
+/// Whether the task may go on. A question to tokio at each poll would cost more than an uncontended lock.
 #[inline(always)]
 pub(crate) fn poll_proceed(cx: &mut Context<'_>) -> Poll<()> {
-    // Stored before it is looked at: that is one instruction, and the branch finds its result in the flags.
+    // The value is stored before the test: that takes one instruction, whose flags the branch uses.
     let left = FREE.get() - 1;
     FREE.set(left);
     if left < 0 { ask(cx) } else { Poll::Ready(()) }
@@ -28,10 +28,10 @@ pub(crate) fn poll_proceed(cx: &mut Context<'_>) -> Poll<()> {
 #[cold]
 #[inline(never)]
 fn ask(cx: &mut Context<'_>) -> Poll<()> {
-    // As long as tokio says no, every first poll asks: a task without a budget must not go on in another of its futures.
+    // Until tokio says yes, every first poll asks: a task without budget must not go on in another of its futures.
     FREE.set(0);
     for _ in 0..UNITS {
-        // Forgotten, it leaves the unit taken, and costs less than to say that there was progress.
+        // To forget the token leaves the unit taken, and costs less than to report progress.
         mem::forget(ready!(coop::poll_proceed(cx)));
     }
     FREE.set(POLLS - 1);

@@ -1,10 +1,10 @@
 //! The locks with the behaviour of `tokio::sync` throughout.
 //!
-//! `use tokio::sync::{Mutex, RwLock}` can become `use fifolock::tokio::drop_in::{Mutex, RwLock}`: a `RwLock` made by `new`,
-//! `with_max_readers`, `default` or `from` serves readers and writers in the order of arrival
-//! ([`TaskFair`](RwLockPolicy::TaskFair)). In all else they are the locks of [the crate](crate).
+//! `use tokio::sync::{Mutex, RwLock}` can become `use fifolock::tokio::drop_in::{Mutex, RwLock}`. A `RwLock` that is
+//! made by `new`, `with_max_readers`, `default` or `from` serves readers and writers in the order of arrival
+//! ([`TaskFair`](RwLockPolicy::TaskFair)). Otherwise these are the locks of [the crate](crate).
 //!
-//! A lock of one kind can be used as the other, with the policy that it was made with:
+//! A lock of one kind can be used as the other. The lock keeps the policy that it was made with:
 //!
 //! ```
 //! # mod fifolock { pub use fifolock_tokio as tokio; }

@@ -3,8 +3,8 @@
 //! This is `fifolock::tokio`, by the feature `tokio` of the crate `fifolock`, which most users want.
 //!
 //! The names are those of `tokio::sync`: `use tokio::sync::{Mutex, RwLock}` can become
-//! `use fifolock::tokio::{Mutex, RwLock}`. On top come `lock_timeout`, `lock_deadline` and their like, in tokio's [`Duration`]
-//! and [`Instant`]: they honour a paused clock.
+//! `use fifolock::tokio::{Mutex, RwLock}`. There are also timed forms, such as `lock_timeout` and `lock_deadline`, with
+//! tokio's [`Duration`] and [`Instant`]. They follow tokio's clock, also when it is paused.
 //!
 //! # Examples
 //!
@@ -50,38 +50,39 @@
 //! | `OwnedMappedMutexGuard<T, U>` | `Sync` if `T` is, too | `Sync` if `U` is |
 //! | a panic under a guard | releases the lock; nothing is poisoned | the same |
 //!
-//! Each line that differs stands in
+//! The differences, line by line, are in
 //! [the guide for those who come from tokio](https://github.com/fifolock/fifolock/blob/main/docs/MIGRATION.md#from-tokio).
 //!
 //! # Panics
 //!
-//! - `blocking_lock` and its like panic in async code, where tokio's own do, with tokio's message and the place of the caller. They
-//!   block the thread in `spawn_blocking`, in `block_in_place` and outside of a runtime. A lock that is free makes no
-//!   difference.
-//! - A timed operation that has to wait panics outside of a runtime whose time driver is enabled, as [`tokio::time::sleep`] does.
-//!   The panic names the place of the `.await`. The lock stays usable.
+//! - `blocking_lock` and the other `blocking_…` methods panic in async code, where tokio's own do, with tokio's message
+//!   and the place of the caller, even if the lock is free. In `spawn_blocking`, in `block_in_place` and outside of a
+//!   runtime they block the thread.
+//! - A timed operation that has to wait panics outside of a runtime whose time driver is enabled, as
+//!   [`tokio::time::sleep`] does. The panic names the place of the `.await`. The lock stays usable.
 //! - A lock future panics if it is polled after it was ready.
 //!
 //! # Budget
 //!
-//! A task that does nothing but take free locks gives way to others, so that [`tokio::time::timeout`], `abort` and the other
-//! tasks of a current-thread runtime work around it. The locks take part in
-//! [tokio's cooperative budget](tokio::task::coop) for that, at another rate than tokio's own:
+//! A task that only takes free locks gives way to others, so that [`tokio::time::timeout`], `abort` and the other tasks
+//! of a current-thread runtime work beside it. For that the locks take part in
+//! [tokio's cooperative budget](tokio::task::coop), at another rate than tokio's own:
 //!
-//! - The first poll of a lock future asks, before anything else is tried. A future that waits or has been granted the lock
-//!   never asks, nor do `try_lock` and its like, nor the `blocking_…` methods.
-//! - One in 128 first polls of a thread asks tokio, and takes 4 units of the task's budget of 128. If the task has fewer, the
-//!   poll is pending and the task is woken; until tokio says yes, every first poll asks.
-//! - So a task takes at most 4,223 free locks in a turn: 4,096 for its budget, and up to 127 before the first question. With
-//!   tokio's own locks it takes 128. On average the budget adds 4 instructions to an uncontended lock.
-//! - A poll that was pending for want of a budget has neither queued nor tried anything. The place in the queue, and the time of
-//!   a timeout, count from the next one. A zero timeout is refused without a question.
-//! - Outside of tokio, and inside of [`unconstrained`](tokio::task::coop::unconstrained), there is no budget, and nobody gives
-//!   way.
+//! - The first poll of a lock future asks for budget before it tries the lock. A future that waits or has been granted
+//!   the lock never asks, and neither do the `try_…` and `blocking_…` methods.
+//! - One in 128 first polls of a thread asks tokio, and takes 4 units of the task's budget of 128. If the task has
+//!   fewer, the poll is pending and the task is woken. Until tokio says yes, every first poll asks.
+//! - So a task takes at most 4,223 free locks in a turn: 4,096 for its budget, and up to 127 before the first question.
+//!   With tokio's own locks it takes 128. On average the budget adds 4 instructions to an uncontended lock.
+//! - A poll that is pending for want of budget has neither queued nor tried the lock. The place in the queue, and the
+//!   time of a timeout, count from the next poll. A zero timeout is refused without a question.
+//! - Outside of tokio, and inside of [`unconstrained`](tokio::task::coop::unconstrained), there is no budget, and no
+//!   task gives way.
 //!
 //! # Versions
 //!
-//! tokio 1.47 and newer. The crate that this adapter uses is [`fifolock::tokio::tokio`](tokio).
+//! This adapter works with tokio 1.47 and newer, and re-exports the one that it uses as
+//! [`fifolock::tokio::tokio`](tokio).
 
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg), doc(auto_cfg = false))]
@@ -116,9 +117,10 @@ impl Platform for Tokio {
 
     /// Panics in async code, as tokio's own blocking methods do.
     fn before_blocking() {
-        // Without a runtime there is nothing to find out. On a thread that ends, tokio's check would panic.
+        // Without a runtime nothing has to be checked. On a thread that ends, tokio's check would panic.
         if Handle::try_current().is_ok() {
-            // Only tokio's own locks tell whether a thread may be blocked, with the message that users know. It is free.
+            // Only tokio's own locks can tell whether the thread may block, with the message that users know. The
+            // temporary lock is free, so the call doesn't wait.
             drop(tokio::sync::Mutex::new(()).blocking_lock());
         }
     }
@@ -130,15 +132,15 @@ impl Timer for Tokio {
     type Sleep = Sleep;
 
     fn sleep(duration: Duration) -> Option<Sleep> {
-        // `tokio::time::sleep` would take a duration past the clock's end for one of thirty years.
+        // `tokio::time::sleep` would turn a duration past the end of the clock into one of thirty years.
         let deadline = Instant::now().checked_add(duration)?;
         Self::sleep_until(deadline)
     }
 
     fn sleep_until(deadline: Instant) -> Option<Sleep> {
-        // Tokio rounds up to a millisecond, and would panic where that is past the clock's end.
+        // Tokio rounds up to a millisecond, and would panic if the result is past the end of the clock.
         deadline.checked_add(Duration::from_millis(1))?;
-        // No closure: a panic outside of a runtime names the caller.
+        // A panic outside of a runtime names the caller, so there is no closure here.
         Some(tokio::time::sleep_until(deadline))
     }
 

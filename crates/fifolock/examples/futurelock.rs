@@ -1,14 +1,15 @@
-//! Futurelock: a task waits for a lock that it was granted itself, in a future that it has stopped polling.
+//! Futurelock: a task waits for a lock that was granted to another of its own futures, which it has stopped polling.
 //!
-//! The same program on tokio's mutex and on fifolock's. `cargo run -p fifolock --example futurelock --features tokio`
+//! The same program runs on tokio's mutex and on fifolock's. `cargo run -p fifolock --example futurelock --features
+//! tokio`
 
 use core::future::Future;
 use core::pin::pin;
 use core::time::Duration;
 
-/// How long the other branch of the `select!` takes to become ready, and the holder to release.
+/// The time until the other branch of the `select!` is ready, and until the holder releases.
 const TICK: Duration = Duration::from_millis(10);
-/// How long the program is given. It needs a few ticks.
+/// The time limit of the program, which needs a few ticks.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The program, on any mutex: `$mutex` makes one.
@@ -25,10 +26,10 @@ macro_rules! program {
             let mut first = pin!(mutex.lock());
             tokio::select! {
                 biased;
-                _guard = &mut first => unreachable!("it is held for two ticks"),
+                _guard = &mut first => unreachable!("the mutex is held for two ticks"),
                 () = tokio::time::sleep(TICK) => {}
             }
-            // `first` stands in the queue still, and is granted the mutex soon. Nobody polls it any more.
+            // `first` is still queued, and is granted the mutex soon. The task doesn't poll it any more.
             tokio::time::sleep(2 * TICK).await;
             drop(mutex.lock().await);
         }

@@ -1,4 +1,5 @@
-//! A library that locks without choosing a runtime, and an application that times its lock by its own.
+//! A library that locks without choosing a runtime, and an application that times the library's lock by its own
+//! runtime.
 //!
 //! `cargo run -p fifolock --example library_lock --features tokio`
 
@@ -12,12 +13,12 @@ mod library {
     /// A counter that many tasks share.
     #[derive(Debug, Default)]
     pub(crate) struct Counter {
-        /// Public, so that an application may wait for it in its own way.
+        /// Public, so that an application can choose how to wait for it.
         pub(crate) count: Mutex<u64>,
     }
 
     impl Counter {
-        /// Counts one more.
+        /// Adds one; returns the sum.
         pub(crate) async fn increment(&self) -> u64 {
             self.count
                 .run_exclusive(async |count| {
@@ -34,12 +35,12 @@ async fn main() -> Result<(), fifolock::TimeoutError> {
     let counter = library::Counter::default();
     println!("counted to {}", counter.increment().await);
 
-    // The application runs on tokio: seen as one of tokio's, the same lock has timeouts.
+    // The application runs on tokio. As one of tokio's mutexes, the same lock has timeouts.
     let timed: &fifolock::tokio::Mutex<u64> = counter.count.on::<Tokio>();
 
     let held = counter.count.lock().await;
     match timed.lock_timeout(Duration::from_millis(50)).await {
-        Ok(_) => unreachable!("it is held"),
+        Ok(_) => unreachable!("the lock is held"),
         Err(error) => println!("{error}"),
     }
     drop(held);

@@ -1,18 +1,19 @@
 //! How long each side of a read-write lock waits in a storm of the other, under each policy.
 //!
-//! Counted in turns, not in time: how often the others entered between a task's request and its guard. So the table is the
-//! same on every machine. `cargo run -p fifolock --example policies --features tokio`
+//! The wait is counted in turns and not in time: the number of times that the others entered between a task's request
+//! and its guard. So the table is the same on every machine. `cargo run -p fifolock --example policies --features
+//! tokio`
 
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use fifolock::tokio::{RwLock, RwLockPolicy};
 use std::sync::Arc;
 use tokio::task::{JoinSet, LocalSet, yield_now};
 
-/// How many tasks make the storm; each locks again as soon as it has let go.
+/// The number of tasks in the storm. Each locks again as soon as it has released.
 const STORM: usize = 8;
-/// How often the storm enters before it is over.
+/// The number of turns of the storm.
 const TURNS: usize = 4_000;
-/// How often the other side asks.
+/// The number of requests of the other side.
 const REQUESTS: usize = 100;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -21,7 +22,7 @@ enum Side {
     Write,
 }
 
-/// Holds the lock over a yield; `entered` is called as soon as it is held.
+/// Holds the lock over a yield, and calls `entered` when it has the lock.
 async fn hold(lock: &RwLock<()>, side: Side, entered: impl FnOnce()) {
     match side {
         Side::Read => {
@@ -37,7 +38,7 @@ async fn hold(lock: &RwLock<()>, side: Side, entered: impl FnOnce()) {
     }
 }
 
-/// The longest wait, in turns of the storm, and how many requests were served before it was over.
+/// The longest wait, in turns of the storm, and the number of requests that were served before the storm ended.
 async fn longest_wait(policy: RwLockPolicy, storm: Side, asks: Side) -> (usize, usize) {
     let lock = Arc::new(RwLock::with_policy((), policy));
     let turns = Arc::new(AtomicUsize::new(0));
@@ -54,7 +55,7 @@ async fn longest_wait(policy: RwLockPolicy, storm: Side, asks: Side) -> (usize, 
     }
     let (mut longest, mut served) = (0, 0);
     for _ in 0..REQUESTS {
-        // The storm is on when it asks.
+        // The storm has begun when the first request comes.
         yield_now().await;
         let asked = turns.load(Ordering::Relaxed);
         hold(&lock, asks, || longest = longest.max(turns.load(Ordering::Relaxed) - asked)).await;
@@ -77,7 +78,7 @@ async fn main() {
         let storm_of_readers = tasks.run_until(longest_wait(policy, Side::Read, Side::Write));
         let (write, writes) = storm_of_readers.await;
         println!("| `{policy:?}` | {read} turns, {reads} of {REQUESTS} | {write} turns, {writes} of {REQUESTS} |");
-        // Whoever queues is passed by nobody that comes later, or only by a batch that has begun.
+        // No later task passes a queued writer, unless it belongs to a batch that has begun.
         assert!(write <= STORM + 1, "a writer waits for those inside");
         match policy {
             RwLockPolicy::TaskFair => assert!(read <= STORM, "a reader waits for those before it"),

@@ -1,8 +1,8 @@
-//! A program that hangs, and the report that says why.
+//! A program that hangs, and the report that tells the reason.
 //!
-//! A task queues for a mutex, and then keeps the lock future without polling it. The mutex is handed to that future: it
-//! was next. Every other task that locks now waits until the future is polled or dropped, and nothing in their code looks
-//! wrong. `cargo run -p fifolock --example who_holds_it --features tokio,diagnostics`
+//! A task queues for a mutex, and then keeps the lock future without polling it. The mutex is handed to that future in
+//! its turn. Every other task that locks now waits until the future is polled or dropped, although nothing in its own
+//! code looks wrong. `cargo run -p fifolock --example who_holds_it --features tokio,diagnostics`
 
 use core::pin::pin;
 use core::time::Duration;
@@ -20,7 +20,7 @@ async fn main() {
         () = async { drop(guard) } => {}
     }
 
-    // If this task locked again, the rescue would hand it the mutex. Another task can't be helped.
+    // If this task locked again, the rescue would hand it the mutex. The rescue can't help another task.
     let other = tokio::spawn(async { *MUTEX.lock().await += 1 });
     let hang = tokio::time::timeout(Duration::from_millis(50), other).await;
     println!("{}", MUTEX.diagnose());

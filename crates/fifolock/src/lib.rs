@@ -1,8 +1,8 @@
 //! Strictly FIFO async locks for every runtime, and for none.
 //!
-//! A [`Mutex`](local::Mutex) that serves its waiters in the order in which they came and is handed from each owner to the
-//! next, so that it is never free while somebody waits; and an [`RwLock`](local::RwLock) that is the same for many
-//! readers or one writer, and lets writers go first. Both have timeouts where there is a timer.
+//! A [`Mutex`](local::Mutex) serves its waiters in the order in which they came. Each owner hands it to the next, so it
+//! is never free while a task waits. An [`RwLock`](local::RwLock) does the same for many readers or one writer, and
+//! lets writers go first. Both have timeouts where there is a timer.
 //!
 //! # Which lock
 //!
@@ -17,8 +17,8 @@
 //! | a kernel | `fifolock::spin::{Mutex, RwLock}` | `spin` |
 //! | for one thread | [`local`]`::{Mutex, RwLock}` | – |
 //!
-//! They are the same locks, over another [raw lock](raw) and, for a runtime, with its [timer](platform::Timer). A lock of
-//! a library can be timed by its user: [`Mutex::on`](fifolock_core::Mutex::on).
+//! They are the same locks over different [raw locks](raw) and, for a runtime, with its [timer](platform::Timer). An
+//! application can use its own timer with the lock of a library: [`Mutex::on`](fifolock_core::Mutex::on).
 //!
 //! The default feature `std` brings the locks at this level, and the owned and `blocking_…` forms. Firmware turns it off:
 //!
@@ -26,22 +26,21 @@
 //! fifolock = { version = "0.1", default-features = false, features = ["embassy"] }
 //! ```
 //!
-//! A panic under a guard releases the lock, and nothing is poisoned: the data stays as far as the code had got.
+//! A panic under a guard releases the lock and poisons nothing: the data stays as the panic left it.
 //!
-//! By default a `RwLock` prefers writers, unlike tokio's, which serves in the order of arrival:
-//! [a policy](rwlock::RwLockPolicy) chooses.
+//! By default a `RwLock` prefers writers. Tokio's serves readers and writers in the order of arrival. A
+//! [policy](rwlock::RwLockPolicy) chooses between the two, and a third one.
 //!
-//! Import the names that are used, and not `fifolock::*`: the modules `tokio`, `smol`, `async_std`, `spin` and
-//! `critical_section` would hide the crates of the same names, so that `tokio::spawn` is not found any more.
+//! Import the names that you use, and not `fifolock::*`. The modules `tokio`, `smol`, `async_std`, `spin` and
+//! `critical_section` would hide the crates of the same names, so that `tokio::spawn` would not be found.
 //!
-//! With the feature `diagnostics` a lock says who holds it, and who waits: `diagnose`.
+//! With the feature `diagnostics` a lock reports its holders and its waiters: `diagnose`.
 //!
-//! How they work stands in the modules [`mutex`] and [`rwlock`]: states, hand-off, cancellation, memory ordering, limits,
-//! disadvantages.
+//! The modules [`mutex`] and [`rwlock`] describe guarantees, fairness, cancellation, limits and disadvantages.
 //!
 //! # Usual mistakes
 //!
-//! | mistake | what tells of it | instead |
+//! | mistake | symptom | instead |
 //! |---|---|---|
 //! | `lock_timeout` on a lock without a timer | the compiler: the platform has no timer | a runtime's module, or `lock.on::<fifolock::tokio::Tokio>()` |
 //! | a timeout of zero | [`TimeoutError::InvalidTimeout`] | `try_lock` |
@@ -52,7 +51,7 @@
 //! | no `.await` | the compiler: a lock future does nothing until it is polled | `.await` |
 //! | a timed wait outside of its runtime | a panic at the `.await`: there is no reactor running | a runtime with its time driver |
 //! | a module without its feature | the compiler: the item is gated behind the feature | the feature in `Cargo.toml` |
-//! | a task that locks twice | `diagnose`, which names the call that holds the lock and the one that waits; or a timeout | one guard, passed on |
+//! | a task that locks twice | `diagnose` names the call that holds the lock and the call that waits; or a timeout | one guard, passed on |
 //!
 //! # Examples
 //!

@@ -1,6 +1,6 @@
-//! Output without formatting, for images whose size is measured.
+//! Output without formatting, for the images whose size is measured.
 
-/// Prints `name: number`, in hexadecimal: decimals would cost a division, which some of the chips can't do.
+/// Prints `name: number`, in hexadecimal. Decimals would need a division, which some of the chips can't do.
 pub fn number(name: &str, number: usize) {
     let mut digits = *b"0x00000000\n";
     for (index, digit) in digits[2..10].iter_mut().enumerate() {
@@ -12,6 +12,6 @@ pub fn number(name: &str, number: usize) {
 }
 
 fn write(text: &[u8]) {
-    // A host that takes no output will see the exit status.
+    // A host that takes no output still sees the exit status.
     let _ = semihosting::io::stdout().map(|mut out| semihosting::io::Write::write_all(&mut out, text));
 }

@@ -1,4 +1,4 @@
-//! Cortex-M: time from SysTick, the one timer that all boards have.
+//! Cortex-M: the clock runs on SysTick, the one timer that all boards have.
 
 use core::cell::RefCell;
 use core::task::Waker;
@@ -9,7 +9,7 @@ use critical_section::Mutex;
 use embassy_time_driver::{Driver, TICK_HZ};
 use embassy_time_queue_utils::Queue;
 
-/// What SysTick counts at.
+/// The frequency of SysTick.
 const CORE_HZ: u32 = match crate::NAME.as_bytes() {
     b"microbit" => 16_000_000,
     b"mps2-an385" | b"mps2-an386" => 25_000_000,
@@ -59,7 +59,7 @@ fn SysTick() {
     crate::run_on_timer();
 }
 
-/// Starts the clock. Once.
+/// Starts the clock. Must be called once.
 pub fn start() {
     let mut syst = cortex_m::Peripherals::take().expect("the board is started once").SYST;
     syst.set_clock_source(SystClkSource::Core);
@@ -69,7 +69,7 @@ pub fn start() {
     syst.enable_counter();
 }
 
-/// Has the timer count instructions instead of time. Instead of [`start`], once.
+/// Makes the timer count instructions instead of time. Must be called once, and instead of [`start`].
 pub fn count_instructions() {
     let mut syst = cortex_m::Peripherals::take().expect("the board is started once").SYST;
     syst.set_clock_source(SystClkSource::Core);
@@ -80,17 +80,17 @@ pub fn count_instructions() {
 
 const COUNTER_MAX: u32 = 0xff_ffff;
 
-/// How many instructions have been executed, from any number on. The images are run with `-icount shift=6`: each takes 64 ns
-/// of the emulated time. The counter ends after a second of that.
+/// The number of executed instructions, from any start. The images run with `-icount shift=6`, so each instruction
+/// takes 64 ns of the emulated time. The counter ends after a second of that time.
 pub fn instructions() -> u32 {
     const PICOSECONDS: u64 = 1_000_000_000_000;
     let ticks = COUNTER_MAX - cortex_m::peripheral::SYST::get_current();
     (u64::from(ticks) * (PICOSECONDS / CORE_HZ as u64) / 64_000) as u32
 }
 
-/// The stack's extent, lowest address first, and what it was filled with.
+/// The extent of the stack, lowest address first, and the value that filled it before `main`.
 pub(crate) fn stack() -> (*const u32, *const u32, u32) {
-    // The linker script's: symbols whose address is the value.
+    // These are symbols of the linker script, whose address is their value.
     unsafe extern "C" {
         static _stack_start: u32;
         static _stack_end: u32;
@@ -100,7 +100,7 @@ pub(crate) fn stack() -> (*const u32, *const u32, u32) {
 
 #[cfg(feature = "report")]
 pub mod interrupt {
-    //! An interrupt that no device of any of the boards raises: software does.
+    //! An interrupt that only software raises: no device of any board does.
 
     use core::cell::Cell;
 
@@ -116,36 +116,37 @@ pub mod interrupt {
     #[derive(Clone, Copy)]
     pub struct Spare;
 
-    // SAFETY: 24 is below the 32 interrupts that every board has at least, and always the same.
+    // SAFETY: 24 is constant, and every board has at least 32 interrupts.
     unsafe impl InterruptNumber for Spare {
         fn number(self) -> u16 {
             24
         }
     }
 
-    /// Has `handler` run in the interrupt, above thread mode and below the clock. Once it is unmasked.
+    /// Makes `handler` run in the interrupt, above thread mode and below the clock, once the interrupt is unmasked.
     pub fn set_handler(handler: fn()) {
         critical_section::with(|cs| HANDLER.borrow(cs).set(Some(handler)));
-        // SAFETY: this sets the priority of the one interrupt that nobody else uses; the peripherals stay whose they are.
+        // SAFETY: this only sets the priority of an interrupt that nothing else uses. The owner of the peripherals
+        // keeps them.
         let mut nvic = unsafe { cortex_m::Peripherals::steal() }.NVIC;
-        // SAFETY: no critical section works by priorities here: they mask all interrupts.
+        // SAFETY: critical sections here mask all interrupts, so none depends on a priority.
         unsafe { nvic.set_priority(Spare, 0x80) };
     }
 
-    /// Unmasks it.
+    /// Unmasks the interrupt.
     pub fn enable() {
-        // SAFETY: as above: critical sections mask all interrupts, and the handler is set.
+        // SAFETY: critical sections mask all interrupts, and the handler is set.
         unsafe { NVIC::unmask(Spare) };
     }
 
-    /// Raises it: the handler has run when this returns.
+    /// Raises the interrupt. The handler has run when this function returns.
     pub fn raise() {
         NVIC::pend(Spare);
         cortex_m::asm::dsb();
         cortex_m::asm::isb();
     }
 
-    /// Without a device crate every interrupt comes here.
+    /// Without a device crate every interrupt is handled here.
     #[exception]
     unsafe fn DefaultHandler(number: i16) {
         match critical_section::with(|cs| HANDLER.borrow(cs).get()) {
@@ -154,7 +155,7 @@ pub mod interrupt {
         }
     }
 
-    /// A fault would spin for ever, and the emulator with it.
+    /// Without this handler a fault would spin without end, and so would the emulator.
     #[exception]
     unsafe fn HardFault(frame: &ExceptionFrame) -> ! {
         eprintln!("{frame:?}");

@@ -1,6 +1,6 @@
-//! What the images need of the boards that QEMU emulates: time, a spare interrupt, the stack's extent, and an end.
+//! What the images need of the boards that QEMU emulates: time, a spare interrupt, the extent of the stack, and an end.
 //!
-//! The same names for Cortex-M and RISC-V, so that a program is written once.
+//! Cortex-M and RISC-V have the same names, so that each program is written once.
 
 #![no_std]
 
@@ -30,7 +30,7 @@ pub const NAME: &str = env!("BOARD");
 
 static ON_TIMER: Mutex<Cell<Option<fn()>>> = Mutex::new(Cell::new(None));
 
-/// Has `handler` run in the timer's interrupt, each time that it fires.
+/// Makes `handler` run in each interrupt of the timer.
 pub fn on_timer(handler: fn()) {
     critical_section::with(|cs| ON_TIMER.borrow(cs).set(Some(handler)));
 }

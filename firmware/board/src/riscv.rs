@@ -1,4 +1,4 @@
-//! RISC-V: time from the machine timer of QEMU's machine `virt`, a counter of 10 MHz and one alarm.
+//! RISC-V: the clock runs on the machine timer of QEMU's machine `virt`, a counter of 10 MHz with one alarm.
 
 use core::cell::RefCell;
 use core::task::Waker;
@@ -17,21 +17,22 @@ struct MachineTimer(Mutex<RefCell<Queue>>);
 embassy_time_driver::time_driver_impl!(static DRIVER: MachineTimer = MachineTimer(Mutex::new(RefCell::new(Queue::new()))));
 
 impl MachineTimer {
-    /// Wakes what has expired, and sets the alarm to what expires next.
+    /// Wakes the timers that have expired, and sets the alarm to the next one.
     fn rearm(&self, cs: CriticalSection<'_>) {
         let next = self.0.borrow_ref_mut(cs).next_expiration(self.now());
-        // The high half is at its maximum meanwhile, lest the alarm go off on half of the new value. One that is already
-        // past goes off at once, so `now` may run on.
+        // The high half is at its maximum during the write, so that the alarm can't go off on half of the new value. An
+        // alarm in the past goes off at once, so `now` may be late.
         for (half, value) in [(1, u32::MAX), (0, next as u32), (1, (next >> 32) as u32)] {
-            // SAFETY: `virt` has the hart's 64-bit compare register there, and this driver alone writes it.
+            // SAFETY: `virt` has the 64-bit compare register of the hart at this address, and only this driver writes
+            // it.
             unsafe { MTIMECMP.wrapping_add(half).write_volatile(value) };
         }
     }
 }
 
-/// One half of the counter.
+/// A half of the counter.
 fn mtime(half: usize) -> u32 {
-    // SAFETY: `virt` has its 64-bit counter there; reading it has no effect.
+    // SAFETY: `virt` has its 64-bit counter at this address, and a read has no effect.
     unsafe { MTIME.wrapping_add(half).read_volatile() }
 }
 
@@ -60,12 +61,12 @@ fn machine_timer() {
     crate::run_on_timer();
 }
 
-/// Starts the clock. Once.
+/// Starts the clock. Must be called once.
 pub fn start() {
     critical_section::with(|cs| DRIVER.rearm(cs));
-    // SAFETY: the alarm is set, and its handler is there.
+    // SAFETY: the alarm and its handler are set.
     unsafe { mie::set_mtimer() };
-    // SAFETY: no critical section is open: this is called from `main`, outside of any.
+    // SAFETY: `main` calls this outside of any critical section.
     unsafe { mstatus::set_mie() };
 }
 
@@ -87,23 +88,23 @@ pub mod interrupt {
     #[derive(Clone, Copy)]
     pub struct Spare;
 
-    /// Has `handler` run in the interrupt, once it is unmasked.
+    /// Makes `handler` run in the interrupt, once the interrupt is unmasked.
     pub fn set_handler(handler: fn()) {
         critical_section::with(|cs| HANDLER.borrow(cs).set(Some(handler)));
     }
 
-    /// Unmasks it.
+    /// Unmasks the interrupt.
     pub fn enable() {
-        // SAFETY: its handler is set, and no critical section works by this bit.
+        // SAFETY: the handler is set, and no critical section depends on this bit.
         unsafe { mie::set_msoft() };
     }
 
     fn set_pending(pending: u32) {
-        // SAFETY: `virt` has the hart's software interrupt there, and only this module uses it.
+        // SAFETY: `virt` has the software interrupt of the hart at this address, and only this module uses it.
         unsafe { MSIP.write_volatile(pending) };
     }
 
-    /// Raises it: the handler has run when this returns.
+    /// Raises the interrupt. The handler has run when this function returns.
     pub fn raise() {
         set_pending(1);
         riscv::asm::fence();
@@ -119,8 +120,8 @@ pub mod interrupt {
 
 #[cfg(feature = "executors")]
 pub mod executors {
-    //! One executor in thread mode and one in the interrupt that software raises. embassy's own knows the first kind only,
-    //! and a program has but one answer to the question how a task is announced: `__pender`.
+    //! One executor in thread mode, and one in the interrupt that software raises. embassy has only the first for
+    //! RISC-V, and a program has only one `__pender`, the function that announces a task.
 
     use core::cell::{Cell, UnsafeCell};
     use core::mem::{MaybeUninit, transmute};
@@ -135,7 +136,7 @@ pub mod executors {
     const THREAD: *mut () = ptr::null_mut();
     const INTERRUPT: *mut () = ptr::without_provenance_mut(1);
 
-    /// A task in thread mode can go on.
+    /// Whether a task in thread mode can go on.
     static IS_READY: AtomicBool = AtomicBool::new(false);
 
     #[unsafe(export_name = "__pender")]
@@ -147,17 +148,17 @@ pub mod executors {
         }
     }
 
-    /// Runs tasks in thread mode, and sleeps when there is nothing to do.
+    /// Runs tasks in thread mode, and sleeps when no task can go on.
     pub fn run(init: impl FnOnce(Spawner)) -> ! {
         let executor = raw::Executor::new(THREAD);
-        // SAFETY: this function never returns, so the executor stays for ever.
+        // SAFETY: this function never returns, so the executor is never dropped.
         let executor = unsafe { transmute::<&raw::Executor, &'static raw::Executor>(&executor) };
         init(executor.spawner());
         loop {
-            // SAFETY: here alone, and never from within a task.
+            // SAFETY: only this loop polls the executor, and never from within a task.
             unsafe { executor.poll() };
             critical_section::with(|_| {
-                // No interrupt comes between the look and the sleep; one that is pending ends the sleep.
+                // Interrupts are masked between the check and the sleep. A pending interrupt ends the sleep.
                 if !IS_READY.load(Ordering::SeqCst) {
                     riscv::asm::wfi();
                 }
@@ -172,8 +173,8 @@ pub mod executors {
         is_started: Mutex<Cell<bool>>,
     }
 
-    // SAFETY: the executor is written once, before the interrupt is enabled; afterwards only the handler polls it, and what is
-    // shared is a spawner that may be sent.
+    // SAFETY: the executor is written once, before the interrupt is enabled. After that only the handler polls it, and
+    // the other contexts share only a spawner that is `Send`.
     unsafe impl Sync for InterruptExecutor {}
 
     impl InterruptExecutor {
@@ -182,11 +183,11 @@ pub mod executors {
             Self { executor: UnsafeCell::new(MaybeUninit::uninit()), is_started: Mutex::new(Cell::new(false)) }
         }
 
-        /// Starts it, and unmasks the interrupt. Once.
+        /// Starts the executor, and unmasks the interrupt. Must be called once.
         pub fn start(&'static self, _: Spare) -> SendSpawner {
             let was_started = critical_section::with(|cs| self.is_started.borrow(cs).replace(true));
             assert!(!was_started, "the executor is started once");
-            // SAFETY: the first one here, and the handler does not run yet.
+            // SAFETY: this is the only reference: the executor starts once, and the handler does not run yet.
             let executor = unsafe { &mut *self.executor.get() };
             let spawner = executor.write(raw::Executor::new(INTERRUPT)).spawner().make_send();
             interrupt::enable();
@@ -195,11 +196,11 @@ pub mod executors {
 
         /// # Safety
         ///
-        /// By the handler of the interrupt alone, which [`start`](Self::start) unmasks.
+        /// Must be called only by the handler of the interrupt that [`start`](Self::start) unmasks.
         pub unsafe fn on_interrupt(&'static self) {
-            // SAFETY: `start` has written it, and nobody writes it again.
+            // SAFETY: `start` has written the executor, and nothing writes it again.
             let executor = unsafe { (*self.executor.get()).assume_init_ref() };
-            // SAFETY: the handler does not interrupt itself.
+            // SAFETY: the handler does not interrupt itself, so there is one poll at a time.
             unsafe { executor.poll() };
         }
     }

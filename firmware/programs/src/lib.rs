@@ -1,4 +1,4 @@
-//! What the programs share: a lock as they see it, and ways to watch it.
+//! The shared parts of the programs: a lock as they see it, and tools that watch it.
 
 #![no_std]
 
@@ -12,10 +12,10 @@ use embassy_sync::blocking_mutex::raw::CriticalSectionRawMutex;
 use embassy_time::Timer;
 use semihosting::println;
 
-/// Tasks at all priorities, and interrupt handlers, may share what it guards.
+/// The raw mutex. Tasks at all priorities, and interrupt handlers, may share its data.
 pub type Raw = CriticalSectionRawMutex;
 
-/// A mutex, ours or embassy-sync's, over the order in which it was acquired.
+/// A mutex, fifolock's or embassy-sync's, over the order in which tasks acquired it.
 pub trait Bus: Sync + 'static {
     fn lock(&'static self) -> impl Future<Output = impl DerefMut<Target = Order>>;
 }
@@ -32,7 +32,7 @@ impl Bus for embassy_sync::mutex::Mutex<Raw, Order> {
     }
 }
 
-/// Who had the bus, one letter each.
+/// The tasks that had the bus, one letter each.
 #[derive(PartialEq, Eq)]
 pub struct Order {
     ids: [u8; Self::MAX],
@@ -48,7 +48,7 @@ impl Order {
 
     /// # Panics
     ///
-    /// After 128 of them.
+    /// After 128 tasks.
     pub fn push(&mut self, id: char) {
         self.ids[self.len] = id as u8;
         self.len += 1;
@@ -75,7 +75,7 @@ impl fmt::Display for Order {
     }
 }
 
-/// A number that any task or interrupt handler may add to. Not an atomic: some of the chips can't add to one.
+/// A number that any task or interrupt handler may add to. Some of the chips can't add to an atomic, so it is none.
 pub struct Counter(critical_section::Mutex<Cell<u32>>);
 
 impl Counter {
@@ -98,14 +98,15 @@ impl Default for Counter {
     }
 }
 
-/// What lock futures have cost so far.
+/// The counts of lock futures.
 #[derive(Default)]
 pub struct Tally {
-    /// Futures that were polled.
+    /// The number of futures that were polled.
     pub started: Counter,
-    /// Futures that had to wait and are done.
+    /// The number of futures that had to wait and are done.
     pub contended: Counter,
-    /// Polls of those futures after the first one. A task awaits nothing else meanwhile, so each followed a wake.
+    /// The number of polls of those futures after the first one. A task awaits nothing else meanwhile, so each poll
+    /// follows a wake.
     pub wakes: Counter,
 }
 
@@ -114,7 +115,7 @@ impl Tally {
         Self { started: Counter::new(), contended: Counter::new(), wakes: Counter::new() }
     }
 
-    /// Runs a lock future under watch.
+    /// Runs a lock future, and counts its polls.
     pub async fn watch<F: Future>(&self, future: F) -> F::Output {
         let mut future = pin!(future);
         let mut polls = 0;
@@ -136,8 +137,8 @@ impl Tally {
     }
 }
 
-/// Waits until it is so. The executor polls those that are ready together in no set order, so a program whose order
-/// matters waits for each step before it starts the next.
+/// Waits until `is_so` returns true. The executor polls ready tasks in no set order, so a program whose order matters
+/// waits for each step before it starts the next.
 pub async fn until(what: &str, is_so: impl Fn() -> bool) {
     for _ in 0..1_000 {
         if is_so() {
@@ -145,10 +146,10 @@ pub async fn until(what: &str, is_so: impl Fn() -> bool) {
         }
         Timer::after_millis(1).await;
     }
-    panic!("a second has passed, but not yet: {what}");
+    panic!("a second has passed, but this has not happened: {what}");
 }
 
-/// Ends the program: all that it asserted was so.
+/// Ends the program after all assertions have held.
 pub fn passed() -> ! {
     #[cfg(target_arch = "arm")]
     {
@@ -159,7 +160,7 @@ pub fn passed() -> ! {
     board::exit(0)
 }
 
-/// An allocator is needed as soon as anything could use one; nothing does.
+/// The linker needs an allocator as soon as any code could use one. No code does.
 #[cfg(feature = "all-of-fifolock")]
 mod no_heap {
     use core::alloc::{GlobalAlloc, Layout};
@@ -169,7 +170,7 @@ mod no_heap {
     #[global_allocator]
     static HEAP: NoHeap = NoHeap;
 
-    // SAFETY: it never gives out memory, which an allocator may do at any time.
+    // SAFETY: the allocator returns no memory, which an allocator may do at any time.
     unsafe impl GlobalAlloc for NoHeap {
         unsafe fn alloc(&self, _: Layout) -> *mut u8 {
             core::ptr::null_mut()

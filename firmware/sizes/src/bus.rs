@@ -1,10 +1,10 @@
-//! What the tasks of [`bus!`](crate::bus!) share, and the program itself.
+//! The data that the tasks of [`bus!`](crate::bus!) share, and the program itself.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use crate::{TASKS, TURNS, end};
 
-/// Something slow behind a wire.
+/// A slow device behind a wire.
 #[derive(Debug)]
 pub struct Bus {
     address: u8,
@@ -12,7 +12,7 @@ pub struct Bus {
 }
 
 impl Bus {
-    #[expect(clippy::new_without_default, reason = "it is made in constants")]
+    #[expect(clippy::new_without_default, reason = "the type is made in constants")]
     pub const fn new() -> Self {
         Self { address: 0, transfers: 0 }
     }
@@ -29,7 +29,7 @@ impl Bus {
     }
 }
 
-/// What was measured.
+/// The measurements.
 #[derive(Debug)]
 pub struct Log {
     lines: [u32; 4],
@@ -37,7 +37,7 @@ pub struct Log {
 }
 
 impl Log {
-    #[expect(clippy::new_without_default, reason = "it is made in constants")]
+    #[expect(clippy::new_without_default, reason = "the type is made in constants")]
     pub const fn new() -> Self {
         Self { lines: [0; 4], next: 0 }
     }
@@ -49,7 +49,7 @@ impl Log {
     }
 }
 
-/// What the sensor's values are made into.
+/// The settings that convert the sensor's values.
 #[derive(Debug)]
 pub struct Settings {
     gain: u16,
@@ -57,7 +57,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    #[expect(clippy::new_without_default, reason = "it is made in constants")]
+    #[expect(clippy::new_without_default, reason = "the type is made in constants")]
     pub const fn new() -> Self {
         Self { gain: 1, offset: 0 }
     }
@@ -68,7 +68,7 @@ impl Settings {
     }
 }
 
-/// How much was done, and the most at once.
+/// The number of finished turns, and the most at once.
 #[derive(Debug)]
 pub struct Counters {
     sum: u32,
@@ -77,7 +77,7 @@ pub struct Counters {
 }
 
 impl Counters {
-    #[expect(clippy::new_without_default, reason = "it is made in constants")]
+    #[expect(clippy::new_without_default, reason = "the type is made in constants")]
     pub const fn new() -> Self {
         Self { sum: 0, most: 0, times: 0 }
     }
@@ -92,28 +92,28 @@ impl Counters {
 
 static TAKEN: AtomicU32 = AtomicU32::new(0);
 
-/// A turn was taken. All of the program runs in one executor, so nobody comes in between.
+/// Counts a turn. All tasks run in one executor, so no other task comes in between.
 #[inline(never)]
 pub fn taken() {
     TAKEN.store(TAKEN.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
 }
 
-/// Ends the program once all turns were taken.
+/// Ends the program after all turns.
 pub fn end_if_done() {
     if TAKEN.load(Ordering::Relaxed) == TASKS * TURNS {
         end(TASKS * TURNS);
     }
 }
 
-/// The program with three places, six, or twelve: `bus!(3, |mutex| expression)`. The expression is pasted at each place; it
-/// acquires, or gives up this turn. A `Mutex<Raw, T>` must be in scope.
+/// The program with three places, six, or twelve: `bus!(3, |mutex| expression)`. The expression is pasted at each
+/// place. It acquires the mutex, or gives up this turn. A `Mutex<Raw, T>` must be in scope.
 #[macro_export]
 macro_rules! bus {
     ($places:tt, |$mutex:ident| $lock:expr) => {
         static BUS: Mutex<$crate::Raw, $crate::bus::Bus> = Mutex::new($crate::bus::Bus::new());
         $crate::bus!(@log $places);
 
-        /// Asks, waits, and reads the answer.
+        /// Sends a question, waits, and reads the answer.
         #[embassy_executor::task]
         async fn sensor() {
             for turn in 0..$crate::TURNS {
@@ -129,7 +129,7 @@ macro_rules! bus {
             }
         }
 
-        /// Sends a line, one word after the other.
+        /// Sends a line, word by word.
         #[embassy_executor::task]
         async fn display() {
             for turn in 0..$crate::TURNS {
@@ -148,7 +148,7 @@ macro_rules! bus {
             }
         }
 
-        /// Writes, and looks until it has been written.
+        /// Writes, and polls until the write is done.
         #[embassy_executor::task]
         async fn memory() {
             for turn in 0..$crate::TURNS {
@@ -170,7 +170,7 @@ macro_rules! bus {
             spawner.spawn(sensor().unwrap());
             spawner.spawn(display().unwrap());
             spawner.spawn(memory().unwrap());
-            // Time enough for all turns, one after the other.
+            // This is long enough for all turns, one after the other.
             for _ in 0..3 * $crate::TASKS * $crate::TURNS {
                 embassy_time::Timer::after($crate::TURN).await;
                 $crate::bus::end_if_done();

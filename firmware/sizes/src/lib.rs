@@ -1,11 +1,12 @@
 //! The programs whose size is measured.
 //!
-//! - [`program!`]: three tasks of one kind take turns, and one looks in without waiting. A lock is taken at one place.
-//! - [`bus!`]: three tasks, each with code of its own, share a bus. A lock is taken at three places. In a longer
-//!   form each task also writes into a log behind a second lock: six places, two kinds of data. In the longest it adjusts
-//!   settings and counts, too, behind locks of their own: twelve places, four kinds of data.
+//! - [`program!`]: three tasks of one kind take turns, and one more tries the lock without waiting. The code takes a
+//!   lock at one place.
+//! - [`bus!`]: three tasks, each with code of its own, share a bus. The code takes a lock at three places. In a longer
+//!   form each task also writes into a log behind a second lock: six places, two kinds of data. In the longest form
+//!   each task also adjusts settings and counts, behind locks of their own: twelve places, four kinds of data.
 //!
-//! They print without formatting and panic without a message, as small firmware does.
+//! The programs print without formatting and panic without a message, as small firmware does.
 
 #![no_std]
 
@@ -21,12 +22,12 @@ pub type Raw = CriticalSectionRawMutex;
 
 pub const TASKS: u32 = 3;
 pub const TURNS: u32 = 4;
-/// How long a turn takes.
+/// The length of a turn.
 pub const TURN: Duration = Duration::from_millis(1);
-/// Longer than any wait: the turns of all others.
+/// Longer than any wait for the turns of all other tasks.
 pub const PATIENCE: Duration = Duration::from_millis(200);
 
-/// Checks that all turns were taken, prints the stack, and ends the program.
+/// Checks that all turns were taken, prints the use of the stack, and ends the program.
 pub fn end(turns: u32) -> ! {
     let (used, _) = board::stack::high_water_mark();
     board::console::number("stack", used);
@@ -38,8 +39,8 @@ fn panic(_: &PanicInfo<'_>) -> ! {
     board::exit(101)
 }
 
-/// The program with one place. `lock` acquires, or gives up this turn; `try_lock` is an option of what `lock` gives; `add` adds one to
-/// what that guards, and returns it.
+/// The program with one place. `lock` acquires, or gives up this turn. `try_lock` returns an option of `lock`'s result.
+/// `add` adds one to the data, and returns the sum.
 #[macro_export]
 macro_rules! program {
     (lock: $lock:expr, try_lock: $try_lock:expr, add: $add:expr $(,)?) => {
@@ -59,7 +60,7 @@ macro_rules! program {
             for _ in 0..$crate::TASKS {
                 spawner.spawn(worker().unwrap());
             }
-            // Time enough for all turns, one after the other.
+            // This is long enough for all turns, one after the other.
             for _ in 0..3 * $crate::TASKS * $crate::TURNS {
                 embassy_time::Timer::after($crate::TURN).await;
                 if let Some(mut guard) = $try_lock {

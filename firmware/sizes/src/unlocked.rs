@@ -1,4 +1,4 @@
-//! A mutex that excludes nobody, for the programs without a lock.
+//! A mutex that excludes nothing, for the programs without a lock.
 
 use core::cell::UnsafeCell;
 use core::marker::PhantomData;
@@ -7,7 +7,7 @@ use core::ops::{Deref, DerefMut};
 #[derive(Debug)]
 pub struct Mutex<M, T>(UnsafeCell<T>, PhantomData<M>);
 
-// SAFETY: the programs run in one executor on one core, and no interrupt handler of theirs comes here.
+// SAFETY: the programs run in one executor on one core, and their interrupt handlers don't use this type.
 unsafe impl<M, T> Sync for Mutex<M, T> {}
 
 impl<M, T> Mutex<M, T> {
@@ -29,7 +29,7 @@ impl<T> Deref for Guard<'_, T> {
 
     #[inline(always)]
     fn deref(&self) -> &T {
-        // SAFETY: one executor, and nobody keeps a reference over an `await`.
+        // SAFETY: the program has one executor, and no task keeps a reference over an `await`.
         unsafe { &*self.0.get() }
     }
 }
@@ -37,7 +37,7 @@ impl<T> Deref for Guard<'_, T> {
 impl<T> DerefMut for Guard<'_, T> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: as above.
+        // SAFETY: the program has one executor, and no task keeps a reference over an `await`.
         unsafe { &mut *self.0.get() }
     }
 }

@@ -1,4 +1,4 @@
-//! Nanoseconds per operation.
+//! Measures nanoseconds per operation.
 
 use std::rc::Rc;
 
@@ -8,7 +8,7 @@ use clock::{Args, for_each_mutex, for_each_rwlock, tasks, thread};
 use scenarios::lock::{Mutex, RwLock};
 
 const NO_RUNTIME: &str = "no runtime";
-/// What has no lock.
+/// The row without a lock.
 const FLOOR: &str = "bare atomics";
 const TASKS: [u64; 4] = [2, 8, 64, 1_024];
 
@@ -70,7 +70,7 @@ fn on_runtime<R: Runtime>(cases: &mut Vec<Case>) {
     for_each_rwlock!(rwlock);
 }
 
-/// How many tasks contend, whether they hold the mutex over a yield, and the row's name.
+/// The number of tasks that contend, whether they hold the mutex over a yield, and the name of the row.
 fn mutex_rows() -> impl Iterator<Item = (u64, bool, String)> {
     let holding = [(true, "hold over a yield"), (false, "no await inside")];
     TASKS.into_iter().flat_map(move |count| {

@@ -1,4 +1,4 @@
-//! Who gets the lock how often, and how long they wait.
+//! Measures how often each task gets the lock, and how long the tasks wait.
 
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
@@ -12,7 +12,7 @@ use clock::{Args, for_each_mutex};
 use results::Fairness;
 use scenarios::lock::Mutex;
 
-/// Tasks that all want the lock all the time.
+/// The tasks, all of which want the lock all the time.
 const TASKS: usize = 16;
 
 fn main() {
@@ -32,8 +32,8 @@ fn main() {
     results::write(&args.file, &typical(points, rounds)).expect("the file can be written");
 }
 
-/// Of each lock's rounds the one whose longest wait is the median: the longest of many thousands is the scheduler's as often as
-/// the lock's.
+/// For each lock, the round whose longest wait is the median. Of many thousand waits, the longest comes from the
+/// scheduler as often as from the lock.
 fn typical(mut points: Vec<Fairness>, rounds: usize) -> Vec<Fairness> {
     let mut typical = Vec::new();
     while let Some(first) = points.first() {
@@ -60,7 +60,7 @@ fn serve<R: Runtime, M: Mutex>(name: &str, time: Duration) -> Fairness {
                     let start = Instant::now();
                     let guard = mutex.lock().await;
                     waits.push(start.elapsed());
-                    // What came after the end was waited for, but was no turn.
+                    // A turn that begins after the end does not count.
                     if is_over.load(Ordering::Relaxed) {
                         break;
                     }
@@ -78,7 +78,7 @@ fn serve<R: Runtime, M: Mutex>(name: &str, time: Duration) -> Fairness {
         is_over.store(true, Ordering::Relaxed);
     });
     let took = runtime.run(tasks);
-    end.join().expect("it only sleeps");
+    end.join().expect("the thread only sleeps");
     let waits: Vec<Vec<Duration>> = receiver.iter().collect();
     let turns: Vec<u64> = waits.iter().map(|waits| waits.len() as u64 - 1).collect();
     let mut waits: Vec<Duration> = waits.into_iter().flatten().collect();

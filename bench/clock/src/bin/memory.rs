@@ -1,4 +1,4 @@
-//! What the locks take of memory. A program of its own: its allocator counts.
+//! Measures the memory of the locks. A separate program, since its allocator counts.
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::mem::{size_of, size_of_val};
@@ -17,17 +17,17 @@ struct Counting;
 static ALLOCATED: AtomicUsize = AtomicUsize::new(0);
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: the system's allocator, as it is.
+// SAFETY: the system's allocator does all the work.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATED.fetch_add(layout.size(), Ordering::Relaxed);
         ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller keeps the contract of `GlobalAlloc`, which is that of `System`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller keeps the contract of `GlobalAlloc`, which is that of `System`.
         unsafe { System.dealloc(ptr, layout) }
     }
 }
@@ -35,7 +35,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Waiters of one mutex: their mean has no share of what only the first allocates.
+/// The waiters of one mutex, so many that the allocations of the first one alone hardly count in the mean.
 const WAITERS: usize = 1_000;
 
 fn main() {
@@ -49,7 +49,7 @@ fn main() {
     for_each_mutex!(mutex);
     macro_rules! rwlock {
         ($name:expr, $lock:ty) => {
-            rwlock::<$lock>(locks.iter_mut().find(|lock| lock.lock == $name).expect("it has a mutex too"));
+            rwlock::<$lock>(locks.iter_mut().find(|lock| lock.lock == $name).expect("a lock's mutex comes first"));
         };
     }
     for_each_rwlock!(rwlock);
@@ -72,7 +72,7 @@ fn mutex<M: Mutex>(name: &str) -> Memory {
     drop(guard);
     Memory {
         lock: name.to_owned(),
-        // Without the number that it protects.
+        // The size without the number that the mutex protects.
         mutex: Some(size_of::<M>() - M::DATA),
         mutex_future: Some(future),
         mutex_timeout: timeout,
@@ -84,7 +84,7 @@ fn mutex<M: Mutex>(name: &str) -> Memory {
     }
 }
 
-/// Tokio's timeout asks for a runtime when it is made.
+/// Tokio's timeout needs a runtime when it is made.
 fn timeout_size<M: Mutex>(mutex: &M) -> Option<usize> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().ok()?;
     let _entered = runtime.enter();

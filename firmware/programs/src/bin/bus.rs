@@ -1,5 +1,6 @@
-//! Three tasks share a bus behind a mutex: in the order in which they came, with one wake each, and those who give up
-//! leave. Then the same on embassy-sync's mutex, to compare: it keeps one waker, so that waiters displace each other.
+//! Three tasks share a bus behind a mutex. They are served in the order in which they came, with one wake each, and a
+//! task that gives up leaves the queue. The same program then runs on embassy-sync's mutex, which keeps one waker, so
+//! that its waiters displace each other.
 
 #![no_std]
 #![no_main]
@@ -19,7 +20,7 @@ static EMBASSYS: embassy_sync::mutex::Mutex<Raw, Order> = embassy_sync::mutex::M
 static EMBASSYS_TALLY: Tally = Tally::new();
 static DONE: Counter = Counter::new();
 
-/// Transfers again and again, with no pause in which another could come first.
+/// Transfers repeatedly, without a pause in which another task could come first.
 async fn client(bus: &'static impl Bus, tally: &Tally, id: char) {
     for _ in 0..TRANSFERS {
         let mut order = tally.watch(bus.lock()).await;
@@ -64,7 +65,7 @@ async fn in_order(spawner: Spawner) {
     }
     until("all transfers are done", || DONE.get() == 3).await;
 
-    let order = OURS.try_lock().expect("everybody is done");
+    let order = OURS.try_lock().expect("all tasks are done");
     report("fifolock", &order, &OUR_TALLY);
     assert_eq!(order.as_str(), "abcabcabcabc", "first come, first served");
     let waits = (CLIENTS.len() * TRANSFERS - 1) as u32;
@@ -79,17 +80,17 @@ async fn one_gives_up(spawner: Spawner) {
     spawner.spawn(our_client('a').expect("the earlier ones are done"));
     until("a waits", || OURS.queued() == 1).await;
     spawner.spawn(impatient().expect("there is one"));
-    until("the impatient one waits", || OURS.queued() == 2).await;
+    until("the impatient task waits", || OURS.queued() == 2).await;
     spawner.spawn(our_client('b').expect("the earlier ones are done"));
     until("b waits", || OURS.queued() == 3).await;
-    until("the impatient one has given up", || IMPATIENT.get() == 1).await;
-    assert_eq!(OURS.queued(), 2, "it has left the queue");
+    until("the impatient task has given up", || IMPATIENT.get() == 1).await;
+    assert_eq!(OURS.queued(), 2, "the impatient task has left the queue");
     drop(order);
     assert!(OURS.try_lock().is_err(), "handed over, not freed");
 
     until("both are done", || DONE.get() == before + 2).await;
-    let order = OURS.try_lock().expect("everybody is done");
-    assert_eq!(order.as_str(), "abababab", "those behind it have moved up");
+    let order = OURS.try_lock().expect("all tasks are done");
+    assert_eq!(order.as_str(), "abababab", "the tasks behind it have moved up");
 }
 
 async fn on_embassy_sync(spawner: Spawner) {
@@ -99,7 +100,7 @@ async fn on_embassy_sync(spawner: Spawner) {
         until("the client holds or waits", || EMBASSYS_TALLY.started.get() > waiting as u32).await;
     }
     until("all transfers are done", || DONE.get() == before + 3).await;
-    let order = EMBASSYS.try_lock().expect("everybody is done");
+    let order = EMBASSYS.try_lock().expect("all tasks are done");
     report("embassy-sync", &order, &EMBASSYS_TALLY);
 }
 

@@ -1,4 +1,4 @@
-//! A configuration behind a read-write lock: many tasks read it, one changes it now and then.
+//! A configuration behind a read-write lock. Many tasks read it, and one changes it now and then.
 
 #![no_std]
 #![no_main]
@@ -11,14 +11,14 @@ use semihosting::println;
 
 struct Config {
     version: u32,
-    /// Always twice the version: a reader that sees anything else has seen half a change.
+    /// Twice the version. A reader that sees another value has seen half of a change.
     interval: u32,
 }
 
 static CONFIG: RwLock<Raw, Config> = RwLock::new(Config { version: 0, interval: 0 });
 
 const READERS: usize = 4;
-/// Readers that overlap: the lock is never free of them.
+/// The readers overlap, so the lock is never free.
 const READ: Duration = Duration::from_millis(4);
 
 static READS: Counter = Counter::new();
@@ -33,14 +33,18 @@ async fn reader() {
         assert!(config.version >= version, "back from {version} to {}", config.version);
         version = config.version;
         Timer::after(READ).await;
-        assert_eq!((config.version, config.interval), (version, 2 * version), "it changed while it was read");
+        assert_eq!(
+            (config.version, config.interval),
+            (version, 2 * version),
+            "the configuration changed under a read guard"
+        );
         drop(config);
         READS.add(1);
     }
     STOPPED.add(1);
 }
 
-/// The readers never leave a gap, and yet the writer gets in: after those that were there before it.
+/// The readers leave no gap. The writer enters after the readers that came before it.
 async fn the_writer_is_not_starved(spawner: Spawner) {
     for started in 0..READERS {
         spawner.spawn(reader().expect("one of four"));
@@ -48,7 +52,7 @@ async fn the_writer_is_not_starved(spawner: Spawner) {
     }
     for _ in 0..3 {
         Timer::after_millis(10).await;
-        assert!(CONFIG.try_write().is_err(), "it is being read all the time");
+        assert!(CONFIG.try_write().is_err(), "the lock is read all the time");
         let start = Instant::now();
         let mut config = CONFIG.write_timeout(Duration::from_secs(1)).await.expect("the readers starve the writer");
         let waited = start.elapsed();
@@ -70,7 +74,7 @@ static ENTERED: Counter = Counter::new();
 #[embassy_executor::task]
 async fn impatient_writer() {
     let start = Instant::now();
-    let error = CONFIG.write_timeout(Duration::from_millis(5)).await.err().expect("it is being read");
+    let error = CONFIG.write_timeout(Duration::from_millis(5)).await.err().expect("the lock is read");
     assert!(error.is_elapsed(), "{error}");
     assert_eq!(CONFIG.state().readers, 3, "the readers behind it were let in before its poll returned");
     let waited = start.elapsed().as_millis();
@@ -86,7 +90,7 @@ async fn reader_behind() {
     Timer::after_millis(3).await;
 }
 
-/// Readers behind a writer wait for it. When it gives up they join the reader that it waited for.
+/// Readers behind a writer wait for it. When the writer gives up, they join the reader that the writer waited for.
 async fn a_writer_that_gives_up_frees_the_readers(spawner: Spawner) {
     let held = CONFIG.read().await;
     spawner.spawn(impatient_writer().expect("there is one"));
@@ -102,7 +106,7 @@ async fn a_writer_that_gives_up_frees_the_readers(spawner: Spawner) {
     until("the readers have left", || CONFIG.state().readers == 0).await;
 }
 
-/// Those who wait for a writer come in together.
+/// Readers that wait for a writer enter together.
 async fn readers_enter_together(spawner: Spawner) {
     let before = ENTERED.get();
     let held = CONFIG.write().await;

@@ -1,4 +1,4 @@
-//! An interrupt handler takes the mutex, without waiting, and gives it to a queue of tasks.
+//! An interrupt handler takes the mutex without waiting, and hands it to a queue of tasks.
 
 #![no_std]
 #![no_main]
@@ -64,18 +64,18 @@ async fn releases_into_a_queue(spawner: Spawner) {
         until("the task waits", || SHARED.queued() == waiting + 1).await;
     }
     interrupt(Command::Take);
-    assert_eq!(REFUSED.get(), 1, "it is held, if only by the same handler");
+    assert_eq!(REFUSED.get(), 1, "the handler holds the mutex, so a second attempt fails");
 
     interrupt(Command::Release);
     assert_eq!(SHARED.queued(), 2, "the first is granted before the handler returns");
     interrupt(Command::Take);
-    assert_eq!(REFUSED.get(), 2, "no interrupt gets past those who wait");
+    assert_eq!(REFUSED.get(), 2, "no interrupt gets past the waiters");
 
     until("the tasks are done", || DONE.get() == 3).await;
     interrupt(Command::Take);
-    assert_eq!(REFUSED.get(), 2, "nobody waits any longer");
+    assert_eq!(REFUSED.get(), 2, "no task waits any more");
     interrupt(Command::Release);
-    let order = SHARED.try_lock().expect("everybody is done");
+    let order = SHARED.try_lock().expect("all tasks are done");
     assert_eq!(order.as_str(), "IabcI");
     assert_eq!(TALLY.wakes.get(), 3, "one wake for each");
     println!("order {}, {} attempts of the handler refused, {} wakes", *order, REFUSED.get(), TALLY.wakes.get());
@@ -85,7 +85,7 @@ static SUM: Mutex<Raw, u32> = Mutex::new(0);
 static FROM_INTERRUPT: Counter = Counter::new();
 static MISSED: Counter = Counter::new();
 
-/// The timer's handler, wherever it cuts in.
+/// The timer's handler, at any point of the tasks.
 fn on_timer() {
     match SUM.try_lock() {
         Ok(mut sum) => {
@@ -96,7 +96,8 @@ fn on_timer() {
     }
 }
 
-/// Many turns, for the interrupt to cut in while one takes, waits, releases, or does none of it.
+/// Takes many turns, so that the interrupt comes while a task takes, waits for, or releases the mutex, or does none of
+/// these.
 #[embassy_executor::task(pool_size = 2)]
 async fn adder(turns: u32) {
     for _ in 0..turns {
@@ -104,7 +105,7 @@ async fn adder(turns: u32) {
         yield_now().await;
         *sum += 1;
         drop(sum);
-        // Long enough that the mutex is free at times, short enough that the two meet.
+        // The pause is so long that the mutex is sometimes free, and so short that the two tasks still meet.
         for _ in 0..3 {
             yield_now().await;
         }
@@ -139,7 +140,7 @@ async fn cuts_in_anywhere(spawner: Spawner) {
     let (taken, missed) = (FROM_INTERRUPT.get(), MISSED.get());
     println!("{} turns of tasks, {taken} of the timer's handler, which was refused {missed} times", 2 * TURNS);
     assert!(taken > 0, "the handler had turns");
-    assert_eq!(*SUM.try_lock().expect("everybody is done"), 2 * TURNS + taken, "no turn was lost");
+    assert_eq!(*SUM.try_lock().expect("all tasks are done"), 2 * TURNS + taken, "no turn was lost");
 }
 
 #[embassy_executor::main]

@@ -1,6 +1,6 @@
-//! Two executors at different priorities share a mutex, and everybody gets on. Where a mutex keeps one waker, two waiters
-//! above the owner's priority displace each other, and wake each other by it, for ever: the owner never runs again. That
-//! is shown on embassy-sync's mutex, with waiters that give up in the end.
+//! Two executors at different priorities share a mutex, and all of their tasks get on. With a mutex that keeps one
+//! waker, two waiters above the owner's priority displace and so wake each other without end, and the owner never runs
+//! again. The program shows that on embassy-sync's mutex, with waiters that give up in the end.
 
 #![no_std]
 #![no_main]
@@ -25,18 +25,18 @@ static HIGH: InterruptExecutor = InterruptExecutor::new();
 static OURS: fifolock::embassy::Mutex<Raw, Order> = fifolock::embassy::Mutex::new(Order::new());
 static EMBASSYS: embassy_sync::mutex::Mutex<Raw, Order> = embassy_sync::mutex::Mutex::new(Order::new());
 
-/// How often a waiter is polled before it gives up.
+/// The number of polls after which a waiter gives up.
 const POLLS_MAX: u32 = 10_000;
-/// What the owner in thread mode has to do before it releases.
+/// The steps that the owner in thread mode makes before it releases.
 const STEPS: u32 = 100;
 const ROUNDS: usize = 20;
 
-/// The owner, in thread mode, and what goes on above it.
+/// The owner in thread mode, and the waiters above its priority.
 struct Duel {
     go: [Signal<Raw, ()>; 2],
     steps: Counter,
     polls: Counter,
-    /// The steps that the owner could make until the waiters were done.
+    /// The steps that the owner made until the waiters were done.
     steps_seen: Counter,
     acquired: Counter,
     done: Counter,
@@ -113,7 +113,7 @@ async fn embassys_waiter(index: usize) {
 static TALLY: Tally = Tally::new();
 static DONE: Counter = Counter::new();
 
-/// Takes its turns. The next turn is asked for at once: whoever could come first by priority would.
+/// Takes its turns. The task asks for the next turn at once, so with a mutex that goes by priority it would come first.
 async fn turns(id: char) {
     for _ in 0..ROUNDS {
         let mut order = TALLY.watch(OURS.lock()).await;
@@ -135,20 +135,24 @@ async fn high(id: char) {
 
 async fn turns_at_two_priorities(low_spawner: Spawner, high_spawner: SendSpawner) {
     low_spawner.spawn(low('l').expect("there is one"));
-    until("the low one holds", || TALLY.started.get() == 1).await;
+    until("the low task holds", || TALLY.started.get() == 1).await;
     for (waiting, id) in ['h', 'H'].into_iter().enumerate() {
         high_spawner.spawn(high(id).expect("one of two"));
-        until("the high one waits", || OURS.queued() == waiting + 1).await;
+        until("the high task waits", || OURS.queued() == waiting + 1).await;
     }
     until("all turns are taken", || DONE.get() == 3).await;
 
-    let order = OURS.try_lock().expect("everybody is done");
+    let order = OURS.try_lock().expect("all tasks are done");
     for id in ['l', 'h', 'H'] {
         let turns = order.as_str().chars().filter(|&had| had == id).count();
         println!("fifolock: {id} had {turns} turns");
         assert_eq!(turns, ROUNDS);
     }
-    assert!(order.as_str().as_bytes().chunks(3).all(|turn| turn == b"lhH"), "by the order of coming: {}", *order);
+    assert!(
+        order.as_str().as_bytes().chunks(3).all(|turn| turn == b"lhH"),
+        "the turns go by the order of arrival: {}",
+        *order
+    );
     assert_eq!(TALLY.wakes.get(), TALLY.contended.get(), "one wake for each that had to wait");
 }
 

@@ -1,4 +1,4 @@
-//! How many instructions an operation executes: QEMU's clock goes on by one step for each.
+//! The number of instructions of each operation. QEMU's clock advances by one step for each instruction.
 
 #![no_std]
 #![no_main]
@@ -12,7 +12,7 @@ use board::console::number;
 use embassy_executor::Spawner;
 use sizes::Raw;
 
-/// How often an operation is run for its mean.
+/// The number of runs of an operation, of which the program prints the mean.
 const RUNS: u32 = 256;
 
 /// The instructions of one run.
@@ -27,7 +27,7 @@ fn count(mut operation: impl FnMut()) -> usize {
 fn ready<F: Future>(future: Pin<&mut F>) -> F::Output {
     match future.poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(output) => output,
-        Poll::Pending => panic!("it is its turn"),
+        Poll::Pending => panic!("the future is granted"),
     }
 }
 
@@ -48,7 +48,7 @@ macro_rules! rows {
         );
         print(
             concat!("a contended turn: enqueue, release, claim, and unlock/", $name),
-            // The lock that is contended is taken without a wait before.
+            // The contended lock is taken without a wait first.
             count(|| {
                 let held = ready(pin!(black_box(&MUTEX).lock()));
                 let mut waiter = pin!(MUTEX.lock());

@@ -1,4 +1,4 @@
-//! What locks and waiting tasks take of the RAM, in bytes.
+//! The RAM of locks and of waiting tasks, in bytes.
 
 #![no_std]
 #![no_main]
@@ -17,7 +17,7 @@ mod embassy {
     pub(crate) use embassy_sync::{mutex::Mutex, rwlock::RwLock};
 }
 
-// What the documentation promises.
+// The documentation promises this size.
 const _: () = assert!(size_of::<fifo::Mutex<Raw, ()>>() == 16);
 const _: () = assert!(size_of::<fifo::RwLock<Raw, ()>>() == 48);
 

@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 
 static SHARED: AtomicU32 = AtomicU32::new(0);
 
-/// All of it runs in one executor, which takes no turns in between.
+/// All tasks run in one executor, and no other task runs during this call.
 fn add(_: &mut (), n: u32) -> u32 {
     let sum = SHARED.load(Ordering::Relaxed) + n;
     SHARED.store(sum, Ordering::Relaxed);
