@@ -1,5 +1,5 @@
-//! The public API of each published crate, an item a line, as docs/api/ has it: a change of it is seen when it is
-//! reviewed, and not after publication.
+//! The public API of each published crate, one item a line, as recorded in docs/api/. So a reviewer sees each change of
+//! the API before publication.
 
 use std::path::PathBuf;
 
@@ -10,10 +10,11 @@ use crate::docs;
 
 const FOLDER: &str = "docs/api";
 
-/// What turns rustdoc's JSON into text.
+/// The program that turns rustdoc's JSON into text.
 pub(crate) const MANIFEST: &str = "xtask/public-api/Cargo.toml";
 
-/// Names a nightly whose JSON [`MANIFEST`]'s version of `public-api` can read, if rustup's `nightly` is too new.
+/// Names another nightly, for when rustup's `nightly` writes a JSON that [`MANIFEST`]'s version of `public-api` can't
+/// read.
 const TOOLCHAIN_VAR: &str = "FIFOLOCK_API_TOOLCHAIN";
 
 pub(crate) fn target_dir(cx: &Context) -> PathBuf {
@@ -34,7 +35,7 @@ pub(crate) fn run(cx: &Context, args: &[String]) -> Result<Outcome> {
             &format!("run `rustup toolchain install {toolchain} --profile minimal`"),
         );
     }
-    // The dependencies are there already, if the step `docs` has run.
+    // If the step `docs` has run, the dependencies are built already.
     let docs = docs::target_dir(cx);
     let packages = published_packages(cx);
     cmd!(sh, "rustup run {toolchain} cargo doc --quiet --no-deps --all-features --target-dir {docs}")
@@ -69,7 +70,7 @@ pub(crate) fn run(cx: &Context, args: &[String]) -> Result<Outcome> {
     ))
 }
 
-/// The lines that are in one of the texts only, `-` for the first and `+` for the second.
+/// The lines that only one of the texts has, with `-` for the first and `+` for the second.
 fn differences(old: &str, new: &str) -> Vec<String> {
     let only = |sign: char, text: &str, other: &str| {
         let mut others: Vec<&str> = other.lines().collect();

@@ -1,5 +1,5 @@
-//! What the locks cost, beside their peers'. The workspace `bench/` measures and writes docs/BENCHMARKS.md; this builds it
-//! and says which parts are wanted.
+//! The cost of the locks and of their peers. The workspace `bench/` measures and writes docs/BENCHMARKS.md. This
+//! command builds that workspace, and tells it which parts to run.
 
 use std::path::PathBuf;
 use std::process;
@@ -10,7 +10,7 @@ use crate::context::{Context, Failure, OrElse as _, Outcome, Result};
 
 pub(crate) const MANIFEST: &str = "bench/Cargo.toml";
 
-/// How the report says that nothing could be checked.
+/// The exit status of the report when it could check nothing.
 const SKIPPED: i32 = 3;
 
 const USAGE: &str = "run `cargo xtask bench`, alone or with
@@ -22,7 +22,7 @@ const USAGE: &str = "run `cargo xtask bench`, alone or with
     --gate           check fifolock's instruction counts against bench/instructions.toml
     --gate --record  write bench/instructions.toml";
 
-/// What was asked for.
+/// The options of the command line.
 #[derive(Debug, Default, PartialEq)]
 struct Options {
     gate: bool,
@@ -52,7 +52,7 @@ impl Options {
         let is_gate = options.gate || options.record;
         let is_report =
             options.quick || options.instructions || options.report_only || options.build_cost || options.lto;
-        // To record is the gate's alone, and the gate measures nothing else, in one profile.
+        // Only the gate records. The gate measures nothing else, in one profile.
         (!(is_gate && is_report) && (options.gate || !options.record)).then_some(options)
     }
 
@@ -60,8 +60,8 @@ impl Options {
         if self.lto { "lto" } else { "release" }
     }
 
-    /// What to build, in steps: packages that are built together share the features of what they depend on, and fifolock's
-    /// counts must be the same whatever else is measured.
+    /// The packages to build, in steps. Packages that are built together share the features of their dependencies, and
+    /// the counts of fifolock must not depend on the other measurements.
     fn builds(&self) -> &'static [&'static [&'static str]] {
         match self {
             Self { report_only: true, .. } => &[&["report"]],
@@ -88,10 +88,10 @@ impl Options {
 }
 
 pub(crate) fn run(cx: &Context, args: &[String]) -> Result<Outcome> {
-    let options =
-        Options::parse(args).ok_or_else(|| Failure::new(&format!("it was given `{}`", args.join(" ")), USAGE))?;
+    let options = Options::parse(args)
+        .ok_or_else(|| Failure::new(&format!("the command can't read `{}`", args.join(" ")), USAGE))?;
     if !cfg!(all(target_arch = "x86_64", target_os = "linux")) {
-        return cx.skip_unless_ci("instructions are counted on x86-64 Linux only", "run it there");
+        return cx.skip_unless_ci("instructions are counted on x86-64 Linux only", "run the command there");
     }
     let (sh, profile) = (&cx.sh, options.profile());
     let target = target_dir(cx);
@@ -108,11 +108,15 @@ pub(crate) fn run(cx: &Context, args: &[String]) -> Result<Outcome> {
     let report = programs.join("report");
     let results = target.join(if options.lto { "results-lto" } else { "results" });
     let report = cmd!(sh, "{report} {root} {programs} {results} {parts...}");
-    let status = process::Command::from(report).status().or_tell("it was built a moment ago")?;
+    let status =
+        process::Command::from(report).status().or_tell("the program was built a moment ago; run the command again")?;
     match status.code() {
         Some(0) => Ok(Outcome::Passed),
-        Some(SKIPPED) => Ok(Outcome::Skipped("another compiler than the recorded one: see above".to_owned())),
-        _ => Err(Failure::new("not measured, or not as recorded", "its message stands above")),
+        Some(SKIPPED) => Ok(Outcome::Skipped("the compiler is not the recorded one, see above".to_owned())),
+        _ => Err(Failure::new(
+            "the benchmarks were not measured, or differ from the record",
+            "the message of the report stands above",
+        )),
     }
 }
 

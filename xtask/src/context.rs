@@ -1,4 +1,4 @@
-//! What every command needs: the shell, the paths, and a way to report.
+//! The tools of every command: the shell, the paths, and the reports of errors.
 
 use core::fmt;
 use std::env;
@@ -11,15 +11,15 @@ use xshell::{Cmd, Shell, cmd};
 
 pub(crate) type Result<T> = core::result::Result<T, Failure>;
 
-/// How a step ended that did not fail.
+/// The outcome of a step that did not fail.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     Passed,
-    /// A part could not run here. The text says which, and what to install.
+    /// A part could not run here. The text says which part, and what to install.
     Skipped(String),
 }
 
-/// What went wrong, and what to do about it.
+/// An error, and its remedy.
 #[derive(Debug)]
 pub(crate) struct Failure(String);
 
@@ -35,7 +35,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Adds the remedy to an error that only knows what happened.
+/// Adds a remedy to an error that only says what happened.
 pub(crate) trait OrElse<T> {
     fn or_tell(self, remedy: &str) -> Result<T>;
 }
@@ -47,25 +47,27 @@ impl<T, E: fmt::Display> OrElse<T> for core::result::Result<T, E> {
 }
 
 pub(crate) struct Context {
-    /// Stands in the workspace's root.
+    /// A shell in the root of the workspace.
     pub(crate) sh: Shell,
     pub(crate) root: PathBuf,
-    /// Cargo's target folder. Steps with flags of their own build in a folder
-    /// below it, so that none of them evicts what another has built.
+    /// Cargo's target folder. A step with flags of its own builds in a folder below this one, so that no step evicts
+    /// what another has built.
     pub(crate) target: PathBuf,
-    /// In CI a missing toolchain is an error; elsewhere the part is skipped.
+    /// Whether this is CI, where a missing toolchain is an error. Elsewhere the part is skipped.
     pub(crate) is_ci: bool,
-    /// `cargo metadata --no-deps`: the workspace's own packages.
+    /// The output of `cargo metadata --no-deps`: the packages of the workspace.
     workspace: Value,
 }
 
 impl Context {
     pub(crate) fn new() -> Result<Self> {
-        // As cargo sets it for a program that it runs: checkouts that share a target folder may share the program.
-        let manifest = env::var_os("CARGO_MANIFEST_DIR")
-            .ok_or_else(|| Failure::new("the command can't tell where the workspace is", "run it as `cargo xtask`"))?;
+        // Cargo sets this variable for a program that it runs. A path compiled into the program would be wrong, since
+        // checkouts that share a target folder may share the program.
+        let manifest = env::var_os("CARGO_MANIFEST_DIR").ok_or_else(|| {
+            Failure::new("the command can't tell where the workspace is", "run the command as `cargo xtask`")
+        })?;
         let root = Path::new(&manifest).parent().expect("xtask is a folder of the workspace").to_path_buf();
-        let sh = Shell::new().or_tell("run it from a folder that exists")?;
+        let sh = Shell::new().or_tell("run the command from a folder that exists")?;
         sh.change_dir(&root);
         let workspace = read_json(&cmd!(sh, "cargo metadata --format-version 1 --no-deps"))?;
         let target = workspace["target_directory"].as_str().expect("cargo metadata names the target folder").into();
@@ -73,19 +75,19 @@ impl Context {
         Ok(Self { sh, root, target, is_ci, workspace })
     }
 
-    /// The workspace's packages, as `cargo metadata` describes them.
+    /// The packages of the workspace, as `cargo metadata` describes them.
     pub(crate) fn packages(&self) -> &[Value] {
         self.workspace["packages"].as_array().expect("cargo metadata lists packages")
     }
 
-    /// The workspace's package of this name.
+    /// The workspace's package with this name.
     pub(crate) fn package(&self, name: &str) -> Result<&Value> {
         self.packages().iter().find(|package| package["name"] == name).ok_or_else(|| {
             Failure::new(&format!("the workspace has no package `{name}`"), "if it was renamed, rename it in xtask too")
         })
     }
 
-    /// What could not run here: an error in CI, a loud note elsewhere.
+    /// Reports a part that could not run: an error in CI, a loud note elsewhere.
     pub(crate) fn skip_unless_ci(&self, what: &str, remedy: &str) -> Result<Outcome> {
         if self.is_ci {
             return Err(Failure::new(what, remedy));
@@ -100,9 +102,8 @@ pub(crate) fn read_json(cmd: &Cmd<'_>) -> Result<Value> {
     serde_json::from_str(&text).or_tell("check that no wrapper of cargo prints to stdout")
 }
 
-/// Runs a `cargo test` command, shows its output as it comes, and returns how
-/// many tests passed. A run in which none did is a failure: a filter that
-/// matches nothing must not look like a success.
+/// Runs a `cargo test` command, shows its output as it comes, and returns how many tests passed. If no test passed, the
+/// run has failed: a filter that matches nothing must not look like a success.
 pub(crate) fn run_tests(cmd: Cmd<'_>) -> Result<usize> {
     let shown = cmd.to_string();
     eprintln!("$ {shown}");
@@ -129,20 +130,20 @@ pub(crate) fn run_tests(cmd: Cmd<'_>) -> Result<usize> {
     Ok(passed)
 }
 
-/// The number of passed tests, if this is libtest's line of results.
+/// The number of passed tests, if this is libtest's summary line.
 fn passed_in(line: &str) -> Option<usize> {
     let counts = line.strip_prefix("test result: ")?;
     let (before, _) = counts.split_once(" passed;")?;
     before.rsplit(' ').next()?.parse().ok()
 }
 
-/// Whether rustup has this toolchain; without rustup, none.
+/// Whether rustup has this toolchain. Without rustup there is none.
 pub(crate) fn has_toolchain(cx: &Context, name: &str) -> bool {
     let sh = &cx.sh;
     cmd!(sh, "rustup toolchain list").quiet().read().is_ok_and(|list| list.lines().any(|line| is_toolchain(line, name)))
 }
 
-/// `-p NAME` for every package that is for users.
+/// `-p NAME` for every published package.
 pub(crate) fn published_packages(cx: &Context) -> Vec<&str> {
     cx.packages()
         .iter()
@@ -152,12 +153,12 @@ pub(crate) fn published_packages(cx: &Context) -> Vec<&str> {
         .collect()
 }
 
-/// Whether a line of `rustup toolchain list` is this toolchain, of any patch release.
+/// Whether a line of `rustup toolchain list` is this toolchain, in any patch release.
 fn is_toolchain(line: &str, name: &str) -> bool {
     line.strip_prefix(name).is_some_and(|rest| rest.starts_with(['-', '.']))
 }
 
-/// Whether the package is for users, and not for the project alone.
+/// Whether the package is published.
 pub(crate) fn is_published(package: &Value) -> bool {
     package["publish"].is_null()
 }

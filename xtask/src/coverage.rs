@@ -1,5 +1,5 @@
-//! Which lines of the core the tests run: its own, the contract's, and those of the adapters, with and without reports.
-//! A line that none runs must be explained in `coverage.toml`.
+//! The lines of the core that the tests run: the core's own tests, those of the contract, and those of the adapters,
+//! with reports and without. `coverage.toml` must explain each line that no test runs.
 
 use core::fmt::Write as _;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +14,7 @@ use crate::context::{Context, Failure, OrElse as _, Outcome, Result, run_tests};
 const SOURCES: &str = "crates/fifolock-core/src/";
 const FILE: &str = "xtask/coverage.toml";
 
-/// The builds whose tests are counted together: features, and which tests. Reports are made by the second one's alone.
+/// The builds whose tests are counted together: features, and tests. Only the second build makes reports.
 const BUILDS: &[(&str, &[&str])] = &[
     ("", &["--tests"]),
     (
@@ -23,10 +23,10 @@ const BUILDS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Parts of paths below [`SOURCES`] that are tests themselves.
+/// Parts of paths below [`SOURCES`] that are tests.
 const TESTS: &[&str] = &["test", "loom"];
 
-/// How often each line of each file ran.
+/// The number of times that each line of each file ran.
 type Lines = BTreeMap<String, BTreeMap<usize, u64>>;
 
 pub(crate) fn run(cx: &Context, _args: &[String]) -> Result<Outcome> {
@@ -44,7 +44,7 @@ pub(crate) fn run(cx: &Context, _args: &[String]) -> Result<Outcome> {
     report(cx, &lines)
 }
 
-/// Runs the tests of one build, and returns what they ran.
+/// Runs the tests of one build; returns the lines that ran.
 fn measure(cx: &Context, tools: &Tools, features: &str, tests: &[&str]) -> Result<Lines> {
     let sh = &cx.sh;
     let target = cx.target.join("coverage");
@@ -58,12 +58,12 @@ fn measure(cx: &Context, tools: &Tools, features: &str, tests: &[&str]) -> Resul
             .args(mode)
             .env("RUSTFLAGS", "-C instrument-coverage")
             .env("LLVM_PROFILE_FILE", profiles.join("%p-%m.profraw"))
-            // Half of the space; the coverage has places of its own.
+            // Without debug information a build takes half of the space. The coverage has its own map of the lines.
             .env("CARGO_PROFILE_DEV_DEBUG", "0")
             .env("CARGO_INCREMENTAL", "0")
     };
     let messages = build(&["--no-run", "--message-format=json"]).read().or_tell("the tests must build")?;
-    // The compiler's words are no concern of the locks' lines.
+    // The test of the compiler's errors runs no line of the locks.
     run_tests(build(&["--", "--skip", "k6_m7_what_must_not_compile"]))?;
 
     let profile = target.join("merged.profdata");
@@ -74,23 +74,24 @@ fn measure(cx: &Context, tools: &Tools, features: &str, tests: &[&str]) -> Resul
     let (profdata, cov) = (&tools.profdata, &tools.cov);
     cmd!(sh, "{profdata} merge --sparse --input-files {names} --output {profile}")
         .run()
-        .or_tell("the tool must be of the compiler's LLVM version, see `rustc -vV`")?;
+        .or_tell("use the tool of the compiler's LLVM version, see `rustc -vV`")?;
     let sources = cx.root.join(SOURCES);
     let mut lines = Lines::new();
-    // One by one: of a function that two programs have, the tool believes the first, though it be the one that never calls it.
+    // The programs are read one by one. If two programs have the same function, the tool counts the first one's only,
+    // which may be the one that never calls the function.
     for program in executables(&messages) {
         let export =
             cmd!(sh, "{cov} export --format=lcov --instr-profile {profile} --object {program} --sources {sources}");
         let export = export.quiet().ignore_status().output().or_tell("check that llvm-cov can be run")?;
         let messages = String::from_utf8_lossy(&export.stderr);
-        // A program with no test for these features.
+        // The program has no test for these features.
         if messages.contains("no coverage data found") {
             continue;
         }
         if !export.status.success() {
             return Err(Failure::new(
                 &format!("llvm-cov can't read {program}: {messages}"),
-                "the tool must be of the compiler's LLVM version, see `rustc -vV`",
+                "use the tool of the compiler's LLVM version, see `rustc -vV`",
             ));
         }
         let table = String::from_utf8_lossy(&export.stdout);
@@ -106,13 +107,13 @@ fn add(lines: &mut Lines, more: Lines) {
     }
 }
 
-/// The programs that a build with `--message-format=json` has made.
+/// The programs that a build with `--message-format=json` made.
 fn executables(messages: &str) -> Vec<String> {
     let messages = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     messages.filter_map(|message| message["executable"].as_str().map(str::to_owned)).collect()
 }
 
-/// Reads lcov's format: `SF:` begins a file, `DA:LINE,COUNT` is a line.
+/// Reads lcov's format: `SF:` begins a file, and `DA:LINE,COUNT` is a line.
 fn lines_of(table: &str) -> Lines {
     let mut lines = Lines::new();
     let mut file = None;
@@ -142,7 +143,7 @@ fn report(cx: &Context, lines: &Lines) -> Result<Outcome> {
         println!("coverage: {file}: {} of {} lines", counts.len() - missed.len(), counts.len());
         for line in missed {
             let text = source.lines().nth(line - 1).unwrap_or_default().trim();
-            // What is left of a call or a block says nothing by itself.
+            // A line with only the end of a call or a block says nothing by itself.
             if text.len() < 4 {
                 continue;
             }
@@ -156,7 +157,7 @@ fn report(cx: &Context, lines: &Lines) -> Result<Outcome> {
     }
     println!("coverage: {run} of {all} lines");
     for (file, text) in explained.difference(&used) {
-        _ = write!(slips, "\n  {file}: explained, but it ran or is gone: {text}");
+        _ = write!(slips, "\n  {file}: explained, but the line ran or is gone: {text}");
     }
     if slips.is_empty() {
         return Ok(Outcome::Passed);
@@ -167,7 +168,7 @@ fn report(cx: &Context, lines: &Lines) -> Result<Outcome> {
     ))
 }
 
-/// The lines that are explained, as file and text.
+/// The explained lines, as file and text.
 fn explained(text: &str) -> Result<BTreeSet<(String, String)>> {
     let record: Record = toml::from_str(text).or_tell(&format!("fix {FILE}"))?;
     if let Some(reason) = record.reasons.iter().find(|reason| reason.why.is_empty() || reason.lines.is_empty()) {
@@ -183,7 +184,7 @@ struct Record {
     reasons: Vec<Reason>,
 }
 
-/// Why no test runs some lines.
+/// The reason why no test runs some lines.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Reason {
@@ -191,7 +192,7 @@ struct Reason {
     lines: Vec<(String, String)>,
 }
 
-/// LLVM's own tools, which read only what a compiler of their version has written.
+/// LLVM's tools, which read only the output of a compiler of their own version.
 struct Tools {
     profdata: PathBuf,
     cov: PathBuf,
@@ -240,12 +241,12 @@ mod tests {
         assert!(explained(&text.replace("\"so\"", "\"\"")).unwrap_err().to_string().contains("a reason is empty"));
     }
 
-    /// Cheap, so in each test run: a change that moves a line shows before the long count.
+    /// This test is cheap, so it is part of each test run: a change that moves a line shows before the long count.
     #[test]
     fn explained_lines_are_in_the_sources() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-        let read = |file: &str| fs::read_to_string(root.join(file)).expect("it is in the repository");
-        for (file, line) in explained(&read(FILE)).expect("it can be read") {
+        let read = |file: &str| fs::read_to_string(root.join(file)).expect("the file is in the repository");
+        for (file, line) in explained(&read(FILE)).expect("the file can be parsed") {
             let source = read(&format!("{SOURCES}{file}"));
             assert!(source.lines().any(|text| text.trim() == line), "{FILE}: `{line}` is not in {file}");
         }

@@ -1,4 +1,4 @@
-//! What the dependencies bring: licences, sources, and, where the database can be fetched, known vulnerabilities.
+//! Licences and sources of the dependencies and, where the database can be fetched, known vulnerabilities.
 
 use xshell::cmd;
 
@@ -7,7 +7,7 @@ use crate::context::{Context, Failure, OrElse as _, Outcome, Result};
 /// The version that `.ci/run` and the workflow install.
 const VERSION: &str = "0.20.2";
 
-/// Checks that need no more than the packages of the lock file, those for other targets included.
+/// The checks that need only the packages of the lock file, with those for other targets.
 const CHECKS: &[&str] = &["bans", "licenses", "sources"];
 
 pub(crate) fn run(cx: &Context, args: &[String]) -> Result<Outcome> {
@@ -15,7 +15,7 @@ pub(crate) fn run(cx: &Context, args: &[String]) -> Result<Outcome> {
     let checks: &[&str] = match args {
         [] => CHECKS,
         [what] if what == "advisories" => &["advisories"],
-        _ => return Err(Failure::new("it takes `advisories`, or nothing", "run `cargo xtask deny`")),
+        _ => return Err(Failure::new("the command takes `advisories`, or nothing", "run `cargo xtask deny`")),
     };
     if cmd!(sh, "cargo deny --version").quiet().ignore_stdout().ignore_stderr().run().is_err() {
         return cx.skip_unless_ci(

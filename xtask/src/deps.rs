@@ -1,6 +1,5 @@
-//! What users get with the locks: few dependencies, also in their lock files, no
-//! proc macros in the core, and no implementation of `critical-section` (the
-//! final binary chooses that, and two choices don't link).
+//! What users get with the locks: few dependencies, also in their lock files, no proc macros in the core, and no
+//! implementation of `critical-section`. The final binary chooses that implementation, and two of them don't link.
 
 use core::fmt::Write as _;
 
@@ -55,7 +54,7 @@ const BINARYS_CHOICE: &[(&str, &[&str])] = &[
     ("portable-atomic", &["critical-section", "unsafe-assume-single-core"]),
 ];
 
-/// The manifest of a user's program, up to the dependencies.
+/// The manifest of a user's program, without the dependencies.
 const USER: &str = "\
 [workspace]
 [package]
@@ -81,11 +80,14 @@ fn core_depends_on_little(cx: &Context) -> Result<()> {
     }
     Err(Failure::new(
         &format!("fifolock-core depends on {}", strangers.join(", ")),
-        &format!("do without, or argue for it in CORE_DEPENDENCIES; it may use {}", CORE_DEPENDENCIES.join(", ")),
+        &format!(
+            "remove the dependency, or argue for it in CORE_DEPENDENCIES, which has {}",
+            CORE_DEPENDENCIES.join(", ")
+        ),
     ))
 }
 
-/// Normal dependencies of a package that the core is not allowed to have.
+/// Normal dependencies that the core must not have.
 fn strangers(package: &Value) -> Vec<&str> {
     package["dependencies"]
         .as_array()
@@ -100,7 +102,7 @@ fn strangers(package: &Value) -> Vec<&str> {
 
 fn core_has_no_proc_macros(cx: &Context) -> Result<()> {
     let sh = &cx.sh;
-    // defmt has one, and is there only where its user asks for it.
+    // defmt has a proc macro, and is a dependency only if the user asks for it.
     let features: Vec<&str> =
         declared(cx.package("fifolock-core")?).into_keys().filter(|feature| *feature != "defmt").collect();
     let features = features.join(",");
@@ -118,10 +120,10 @@ fn core_has_no_proc_macros(cx: &Context) -> Result<()> {
 
 fn no_implementation_is_chosen(cx: &Context) -> Result<()> {
     let sh = &cx.sh;
-    // Without the defaults, as firmware uses it, and with all there is.
+    // Without the default features, as firmware uses the crate, and with all features.
     let no_std: &[&str] = &["--no-default-features", "--features", "alloc,critical-section,spin"];
     for features in [no_std, &["--all-features"]] {
-        // All targets: a dependency may be there on a microcontroller only.
+        // All targets, since some dependencies exist on microcontrollers only.
         let tree = cmd!(sh, "cargo tree -p fifolock {features...} -e normal,features --target all --prefix none")
             .read()
             .or_tell("run the command by itself")?;
@@ -141,7 +143,7 @@ fn no_implementation_is_chosen(cx: &Context) -> Result<()> {
     Ok(())
 }
 
-/// The first line of `cargo tree -e features` that chooses an implementation.
+/// The first line of `cargo tree -e features` that turns on an implementation.
 fn chosen_implementation(tree: &str) -> Option<&str> {
     tree.lines().find(|line| {
         BINARYS_CHOICE.iter().any(|(name, features)| {
@@ -150,14 +152,14 @@ fn chosen_implementation(tree: &str) -> Option<&str> {
     })
 }
 
-/// A dependency that no build of a user needs is in the user's lock file all the same, if it is not optional: a `cfg`
-/// keeps it out of the build only. There it is downloaded by `cargo vendor`, and audited.
+/// A dependency that is not optional is in every user's lock file, even if a `cfg` keeps it out of every build. `cargo
+/// vendor` downloads such a dependency, and audits report it.
 fn users_lock_files_are_short(cx: &Context) -> Result<()> {
     let named = users_lock_file(cx, &[("fifolock", vec!["tokio"])])?;
     if named != TOKIO_USERS_LOCK_FILE {
         return Err(Failure::new(
             &format!("the lock file of a user with tokio names {}", named.join(", ")),
-            "make what is new optional, behind a feature that begins with a bar, or argue for it in TOKIO_USERS_LOCK_FILE",
+            "make the new dependency optional, behind a feature whose name begins with `_`, or argue for it in TOKIO_USERS_LOCK_FILE",
         ));
     }
     let published = cx.packages().iter().filter(|package| is_published(package));
@@ -168,13 +170,14 @@ fn users_lock_files_are_short(cx: &Context) -> Result<()> {
     if let Some(name) = named.iter().find(|name| NO_USERS.contains(&name.as_str())) {
         return Err(Failure::new(
             &format!("the lock file of a user of all features names {name}"),
-            "make it optional, behind a feature that begins with a bar",
+            "make the dependency optional, behind a feature whose name begins with `_`",
         ));
     }
     Ok(())
 }
 
-/// The packages in the lock file of a program that depends on these crates with these features, but for its own name.
+/// The packages in the lock file of a program that depends on these crates with these features, without the program
+/// itself.
 fn users_lock_file(cx: &Context, crates: &[(&str, Vec<&str>)]) -> Result<Vec<String>> {
     const HERE: &str = "check that files can be written below cargo's target folder";
     let sh = &cx.sh;
@@ -186,7 +189,8 @@ fn users_lock_file(cx: &Context, crates: &[(&str, Vec<&str>)]) -> Result<Vec<Str
     }
     sh.write_file(user.join("src/lib.rs"), "").or_tell(HERE)?;
     sh.write_file(user.join("Cargo.toml"), manifest).or_tell(HERE)?;
-    // The versions of the workspace, so that none is asked for: cargo strikes out what is not needed.
+    // The program starts from the workspace's lock file, so cargo needs no registry, and removes the packages that the
+    // program does not use.
     sh.copy_file(cx.root.join("Cargo.lock"), user.join("Cargo.lock")).or_tell(HERE)?;
     cmd!(sh, "cargo tree --quiet --depth 0")
         .args(["--manifest-path".into(), user.join("Cargo.toml")])
@@ -196,7 +200,7 @@ fn users_lock_file(cx: &Context, crates: &[(&str, Vec<&str>)]) -> Result<Vec<Str
     Ok(names(&sh.read_file(user.join("Cargo.lock")).or_tell(HERE)?))
 }
 
-/// The names in a lock file, but for the user's own.
+/// The names in a lock file, without the user's program.
 fn names(lock_file: &str) -> Vec<String> {
     let names = lock_file.lines().filter_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'));
     names.filter(|name| *name != "user").map(str::to_owned).collect()

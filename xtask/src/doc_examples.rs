@@ -1,13 +1,13 @@
-//! The examples in the documentation: every public method has one, and a reader can copy it.
+//! The examples of the documentation: every public method has one that a reader can copy.
 //!
-//! The core's methods are shown on the facade's pages. An example in the core's own names would not compile there.
+//! The facade's pages show the core's methods. An example that names the core would not compile in a user's program.
 
 use std::fs;
 use std::path::Path;
 
 use crate::context::{Context, Failure, OrElse as _, Result};
 
-/// Folders of code that is shown to users.
+/// The folders whose documentation users read.
 const SOURCES: [&str; 5] = [
     "crates/fifolock-core/src",
     "crates/fifolock-tokio/src",
@@ -16,7 +16,7 @@ const SOURCES: [&str; 5] = [
     "crates/fifolock-embassy/src",
 ];
 
-/// What only the authors of adapters use, under the core's own names.
+/// Sources for authors of adapters only, who use the core's own names.
 const FOR_ADAPTERS: [&str; 3] = ["src/error.rs", "src/platform.rs", "src/raw/"];
 
 pub(crate) fn check(cx: &Context) -> Result<()> {
@@ -29,7 +29,7 @@ pub(crate) fn check(cx: &Context) -> Result<()> {
     }
     Err(Failure::new(
         &format!("examples of the documentation are missing, or can't be copied:{}", faults.concat()),
-        "show in a few lines why one would call it, below `# fifolock_core::__facade!();` and a `use` of the facade",
+        "show in a few lines what the method is for, below `# fifolock_core::__facade!();` and a `use` of the facade",
     ))
 }
 
@@ -37,7 +37,7 @@ fn read(root: &Path, folder: &Path, faults: &mut Vec<String>) -> std::io::Result
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         let shown = path.strip_prefix(root).expect("below it").display().to_string();
-        // Tests, and what is public inside of the crate only.
+        // Tests are left out, and so are items that are public only inside the crate.
         let is_shown = !["tests", "test_tools", "src/queue", "src/state"].iter().any(|part| shown.contains(part));
         if path.is_dir() {
             if is_shown {
@@ -54,7 +54,7 @@ fn read(root: &Path, folder: &Path, faults: &mut Vec<String>) -> std::io::Result
     Ok(())
 }
 
-/// The documented public methods without an example.
+/// The documented public methods that have no example.
 fn methods_without(source: &str) -> impl Iterator<Item = &str> {
     let lines: Vec<&str> = source.lines().collect();
     let methods = lines.iter().enumerate().filter_map(|(at, line)| Some((at, public_method(line)?)));
@@ -73,14 +73,14 @@ fn methods_without(source: &str) -> impl Iterator<Item = &str> {
     without.into_iter()
 }
 
-/// The name in `pub const fn name<`, if it is indented.
+/// The name in `pub const fn name<`, if the line is indented.
 fn public_method(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("    ")?.trim_start().strip_prefix("pub ")?;
     let rest = ["const ", "unsafe ", "async "].iter().fold(rest, |rest, word| rest.strip_prefix(word).unwrap_or(rest));
     rest.strip_prefix("fn ")?.split(['<', '(']).next()
 }
 
-/// The lines of examples that a reader sees, and that name a crate below the facade.
+/// The lines of examples that a reader sees and that name a crate below the facade.
 fn foreign_names(source: &str) -> impl Iterator<Item = &str> {
     let mut in_example = false;
     source.lines().map(str::trim_start).filter(move |line| {

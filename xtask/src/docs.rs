@@ -1,8 +1,8 @@
-//! The documentation, as the docs host builds it and for each set of features.
+//! The documentation, as the docs host builds it, and in each set of features.
 //!
-//! A link to an item that only a feature brings is broken where the feature is off. And rustdoc labels items with the
-//! condition that it believes they stand under: a reader without `std` leaves, if `lock` is said to need it. So each label
-//! is held against the pages of a build without that feature.
+//! A link to an item of a feature is broken where the feature is off. Rustdoc labels items with the condition that it
+//! infers for them, and a false label misleads: a reader without `std` turns away if `lock` is said to need `std`. So
+//! this step compares each label with the pages of a build without that feature.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -15,16 +15,16 @@ use crate::context::{has_toolchain, is_published};
 use crate::doc_examples;
 use crate::features::{closure, declared};
 
-/// Where docs.rs's pages are built; the step `api` finds the dependencies there.
+/// The folder of the pages that are built as on docs.rs. The step `api` finds the dependencies there.
 pub(crate) fn target_dir(cx: &Context) -> PathBuf {
     cx.target.join("docsrs")
 }
 
-/// The lints that a compiler which changes daily may not turn into noise.
+/// The lints that fail the build. Others may change with each nightly.
 const FLAGS: &str = "--cfg docsrs -D rustdoc::broken_intra_doc_links -D rustdoc::private_intra_doc_links";
 
-/// Builds the documentation, and, if there is a nightly, once more as docs.rs will: a page that fails there is seen only
-/// after publication.
+/// Builds the documentation and, if there is a nightly, builds it once more as docs.rs does. A page that fails there
+/// would otherwise be seen only after publication.
 pub(crate) fn run(cx: &Context, _args: &[String]) -> Result<Outcome> {
     doc_examples::check(cx)?;
     let sh = &cx.sh;
@@ -76,11 +76,11 @@ pub(crate) fn run(cx: &Context, _args: &[String]) -> Result<Outcome> {
 
 const CORE: &str = "fifolock-core";
 
-/// The locks' own pages.
+/// The pages of the two locks.
 const LOCKS: [&str; 2] = ["mutex/struct.Mutex.html", "rwlock/struct.RwLock.html"];
 
-/// Whether the locks' pages begin with what most readers look for. Rustdoc lists the parts of an `impl` by their place in the
-/// source, a module's where the module is declared.
+/// Checks that the locks' pages begin with the methods that most readers look for. Rustdoc lists the parts of an `impl`
+/// in the order of the source, with a module's parts at its declaration.
 fn in_order(cx: &Context) -> Result<()> {
     for page in LOCKS {
         let file = target_dir(cx).join("doc/fifolock_core").join(page);
@@ -95,11 +95,11 @@ fn in_order(cx: &Context) -> Result<()> {
     Ok(())
 }
 
-/// The first method, if it is not `new`, or one of the owned and upgradable that stands before others.
+/// The first method, if it is not `new`, or the first owned or upgradable method that stands before others.
 fn early_method(page: &str) -> Option<&str> {
     let methods: Vec<&str> =
         page.split(r#"<section id="method."#).skip(1).filter_map(|rest| rest.split('"').next()).collect();
-    // Those of `Deref` and other traits follow, with numbers.
+    // The methods of `Deref` and other traits follow, with numbers in their names.
     let own =
         methods.split(|name| name.contains('-') || *name == "fmt" || *name == "borrow").next().unwrap_or_default();
     let is_plain = |name: &&&str| !["owned", "upgradable", "on_arc"].iter().any(|word| name.contains(word));
@@ -109,21 +109,21 @@ fn early_method(page: &str) -> Option<&str> {
     last.take(usize::from(is_split)).copied().next()
 }
 
-/// What the pages of one build have. An item is a page and the name of a place on it.
+/// The contents of the pages of one build. An item is a page and the name of an anchor on that page.
 #[derive(Debug, Default, PartialEq)]
 struct Pages {
     items: BTreeSet<(String, String)>,
-    /// The text of each label, with its item.
+    /// The text of each label, with the item that it belongs to.
     labels: Vec<((String, String), String)>,
 }
 
-/// Builds the pages of a package as docs.rs does, but with these features.
+/// Builds the pages of a package as docs.rs does, with these features.
 fn build(cx: &Context, package: &str, features: &[&str]) -> Result<Pages> {
     const READ: &str = "check that files can be read and removed below cargo's target folder";
     let sh = &cx.sh;
     let (target, list) = (target_dir(cx), features.join(","));
     let pages = target.join("doc");
-    // Rustdoc keeps what another build has written about the same types.
+    // Rustdoc keeps the pages that another build has written for the same types.
     sh.remove_path(&pages).or_tell(READ)?;
     println!("docs: {package} [{list}]");
     cmd!(sh, "rustup run nightly cargo doc --quiet --no-deps -p {package} --no-default-features --features={list}")
@@ -136,7 +136,7 @@ fn build(cx: &Context, package: &str, features: &[&str]) -> Result<Pages> {
              the nightly may have renamed it",
         )?;
     let mut found = Pages::default();
-    // The pages, and the parts of other crates' types that a script puts into them.
+    // The pages, and the parts of other crates' types that a script adds to them.
     let folders = [pages.join(package.replace('-', "_")), pages.join("type.impl"), pages.join("trait.impl")];
     for folder in folders.iter().filter(|folder| folder.exists()) {
         read_pages(folder, &pages, &mut found).or_tell(READ)?;
@@ -157,20 +157,20 @@ fn read_pages(folder: &Path, root: &Path, found: &mut Pages) -> std::io::Result<
     Ok(())
 }
 
-/// Finds a page's items, and the labels among them.
+/// Collects the items of a page, and their labels.
 fn read_page(page: &str, text: &str, found: &mut Pages) {
-    // In a script the text is JSON, whose quotes are escaped.
+    // The scripts contain JSON, in which quotes are escaped.
     let text = text.replace("\\\"", "\"");
     let mut item = (page.to_owned(), String::new());
     found.items.insert(item.clone());
     for (at, _) in text.match_indices('<') {
         let tag = text[at..].split('>').next().unwrap_or_default();
-        // A page's own label stands below its title, among the page's controls.
+        // The label of a page stands below its title, among the controls of the page.
         if let Some(id) = attribute(tag, "id").filter(|id| !matches!(*id, "copy-path" | "main-content")) {
             item.1 = id.to_owned();
             found.items.insert(item.clone());
         }
-        // In a list of items the label is shorter, and the item's own page has it, too.
+        // A list of items has a shorter label, which the item's own page repeats.
         if tag == "<div class=\"stab portability\"" {
             let label = text[at..].split("</div>").next().unwrap_or_default();
             found.labels.push((item.clone(), without_tags(label)));
@@ -191,7 +191,7 @@ fn without_tags(html: &str) -> String {
 
 type Build<'a> = (BTreeSet<&'a str>, BTreeSet<(String, String)>);
 
-/// The labels that name a condition of the project's own builds, or a feature without which the item is there, too.
+/// The labels that name a condition of the project's own builds, or a feature that the item does not need.
 fn false_labels(complete: &Pages, builds: &[Build<'_>]) -> Vec<String> {
     let mut wrong = BTreeMap::new();
     for (item, label) in &complete.labels {
@@ -273,7 +273,7 @@ mod tests {
             false_labels(&complete, &[build]).len()
         };
         assert_eq!(without(PAGE, &["std", "alloc"]), 0);
-        // The method needs `alloc` also, it is said, and is there without.
+        // The label says that the method needs `alloc`, but the method exists without it.
         assert_eq!(without(PAGE, &["std"]), 1);
         assert_eq!(without(PAGE, &[]), 2);
         assert_eq!(false_labels(&complete, &[]).len(), 0);

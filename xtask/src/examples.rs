@@ -1,4 +1,4 @@
-//! Each example runs, prints something, and prints what the pages show that name its command.
+//! Each example runs and prints something, and each page that names its command shows that output.
 
 use serde_json::Value;
 use xshell::cmd;
@@ -9,7 +9,7 @@ use crate::context::{Context, Failure, OrElse as _, Outcome, Result};
 pub(crate) fn run(cx: &Context, _args: &[String]) -> Result<Outcome> {
     let sh = &cx.sh;
     let mut pages = Vec::new();
-    for page in cmd!(sh, "git ls-files --cached -- *.md").read().or_tell("run it in a git checkout")?.lines() {
+    for page in cmd!(sh, "git ls-files --cached -- *.md").read().or_tell("run the command in a git checkout")?.lines() {
         pages.push((page.to_owned(), sh.read_file(page).or_tell("save the page as UTF-8")?));
     }
     let mut ran = 0;
@@ -17,7 +17,10 @@ pub(crate) fn run(cx: &Context, _args: &[String]) -> Result<Outcome> {
         let targets = package["targets"].as_array().into_iter().flatten();
         for example in targets.filter(|target| target["kind"][0] == "example") {
             let command = command(package, example);
-            let printed = cmd!(sh, "cargo").args(command.split(' ').skip(1)).read().or_tell("mend the example")?;
+            let printed = cmd!(sh, "cargo")
+                .args(command.split(' ').skip(1))
+                .read()
+                .or_tell("run the command by itself and mend the example")?;
             println!("{printed}");
             faultless(&command, &printed, &pages)?;
             ran += 1;
@@ -38,12 +41,12 @@ fn command(package: &Value, example: &Value) -> String {
     if features.is_empty() { command } else { format!("{command} --features {}", features.join(",")) }
 }
 
-/// Whether an example printed something, and what the pages show that name its command.
+/// Whether an example prints something, and whether the pages that name its command show that output.
 fn faultless(command: &str, printed: &str, pages: &[(String, String)]) -> Result<()> {
     let printed = printed.trim_end();
-    // Each text contains the empty one.
+    // Every text contains the empty text.
     if printed.is_empty() {
-        return Err(Failure::new(&format!("`{command}` prints nothing"), "an example shows something: mend it"));
+        return Err(Failure::new(&format!("`{command}` prints nothing"), "make the example print what it shows"));
     }
     let wrong = pages.iter().find(|(_, text)| text.contains(command) && !text.contains(printed));
     match wrong {

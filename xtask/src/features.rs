@@ -1,5 +1,5 @@
-//! Every combination of features of the published crates must build: a user
-//! may turn on any of them, and cargo unites what several users turn on.
+//! Every combination of the features of each published crate builds, since a user may turn on any feature, and cargo
+//! unites the features of several users.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,10 +8,10 @@ use xshell::cmd;
 
 use crate::context::{Context, Failure, OrElse as _, Outcome, Result, is_published};
 
-/// Up to 512 builds a crate; beyond it the combinations need grouping.
+/// 512 builds of a crate. A crate with more features needs groups.
 const FEATURES_MAX: usize = 9;
 
-/// Features that only add an `impl`, so that it is enough to see each alone, and beside all others.
+/// Features that only add an `impl`. Each is built alone and beside all others, and no further.
 const APART: &[&str] = &["defmt"];
 
 type Features<'a> = BTreeMap<&'a str, Vec<&'a str>>;
@@ -31,7 +31,7 @@ pub(crate) fn run(cx: &Context, _args: &[String]) -> Result<Outcome> {
         for set in sets {
             let list = set.join(",");
             println!("features: {name} [{list}]");
-            // One value of RUSTFLAGS for all: the dependencies build once.
+            // All builds have the same RUSTFLAGS, so that the dependencies build once.
             cmd!(sh, "cargo check --quiet -p {name} --no-default-features --features={list} --target-dir {target}")
                 .quiet()
                 .env("RUSTFLAGS", "-D warnings")
@@ -42,13 +42,13 @@ pub(crate) fn run(cx: &Context, _args: &[String]) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// A package's features for users, without `default`, each with the ones that it turns on.
+/// The features of a package that are for users, without `default`, each with the features that it turns on.
 pub(crate) fn declared(package: &Value) -> Features<'_> {
     let table = package["features"].as_object();
     table
         .into_iter()
         .flatten()
-        // What begins with a bar is the project's own.
+        // A feature whose name begins with `_` is for the project itself.
         .filter(|(name, _)| *name != "default" && !name.starts_with('_'))
         .map(|(name, implied)| {
             let implied = implied.as_array().into_iter().flatten();
@@ -57,8 +57,8 @@ pub(crate) fn declared(package: &Value) -> Features<'_> {
         .collect()
 }
 
-/// All sets of features that differ in what they turn on, the empty one first.
-/// `Err` is the number of features, if that is more than [`FEATURES_MAX`].
+/// All sets of features that differ in what they turn on, the empty set first. `Err` has the number of features, if
+/// that is above [`FEATURES_MAX`].
 fn combinations<'a>(features: &Features<'a>) -> core::result::Result<Vec<Vec<&'a str>>, usize> {
     let (apart, combined): (Vec<&str>, Vec<&str>) = features.keys().copied().partition(|name| APART.contains(name));
     if combined.len() > FEATURES_MAX {
@@ -79,7 +79,7 @@ fn combinations<'a>(features: &Features<'a>) -> core::result::Result<Vec<Vec<&'a
     Ok(sets)
 }
 
-/// The chosen features and all of the same crate that they turn on.
+/// The chosen features, and all features of the same crate that they turn on.
 pub(crate) fn closure<'a>(chosen: &[&'a str], features: &Features<'a>) -> BTreeSet<&'a str> {
     let mut all = BTreeSet::new();
     let mut todo = chosen.to_vec();
@@ -109,7 +109,7 @@ mod tests {
             "_own": [],
         }});
         let sets = combinations(&declared(&package)).unwrap();
-        // Of eight, the two with both `std` and `alloc` equal those with `std` alone.
+        // Of the eight sets, the two with both `std` and `alloc` equal those with `std` alone.
         assert_eq!(sets.len(), 6);
         assert_eq!(sets[0], Vec::<&str>::new());
         assert!(sets.contains(&vec!["alloc", "spin"]));

@@ -1,6 +1,7 @@
-//! The images of `firmware/`, built for microcontrollers and run under QEMU.
+//! The images of `firmware/`, which are built for microcontrollers and run under QEMU.
 //!
-//! `--sizes` measures instead what the locks take of flash and RAM, and writes it into docs/BENCHMARKS.md.
+//! With `--sizes` the command measures the flash and the RAM of the locks instead, and writes them into
+//! docs/BENCHMARKS.md.
 
 mod elf;
 mod sizes;
@@ -13,19 +14,19 @@ use xshell::Shell;
 
 use crate::context::{Context, Failure, OrElse as _, Outcome, Result};
 
-/// Names a folder with a `bin` in which there are a cargo, a rustc and QEMU; the same as for `cargo xtask nostd`.
+/// Names a folder whose `bin` has a cargo, a rustc and QEMU. `cargo xtask nostd` reads the same variable.
 const TOOLCHAIN_VAR: &str = "FIFOLOCK_EMBEDDED_TOOLCHAIN";
 
-/// How long a program may take, in seconds; each needs less than two.
+/// The time limit of a program, in seconds. Each needs less than two.
 const RUN_SECONDS: &str = "60";
 
-/// A microcontroller, as QEMU emulates it.
+/// A microcontroller that QEMU emulates.
 struct Board {
     target: &'static str,
     core: &'static str,
     qemu: &'static str,
     machine: &'static str,
-    /// In steps, where programs need features that exclude each other.
+    /// The builds, in steps, since some programs need features that exclude each other.
     builds: &'static [&'static [&'static str]],
     programs: &'static [&'static str],
 }
@@ -50,16 +51,16 @@ const BOARDS: &[Board] = &[
         core: "RV32IMC",
         qemu: RISCV_QEMU,
         machine: "virt",
-        // embassy has no executor for an interrupt there: the board brings both.
+        // embassy has no executor for an interrupt on this target, so the board brings two executors.
         builds: &[&["--bins"], &["--bin", "priorities", "--no-default-features", "--features", "boards-executors"]],
         ..ARM
     },
 ];
 
-/// The target without compare-and-swap, for which the images must build with all of fifolock's features too.
+/// The target without compare-and-swap. The images must build for it with all features of fifolock.
 const NO_CAS: &str = "thumbv6m-none-eabi";
 
-/// One image that was run.
+/// An image that was run.
 struct Row<'a> {
     board: &'a Board,
     program: String,
@@ -77,12 +78,12 @@ pub(crate) fn run(cx: &Context, args: &[String]) -> Result<Outcome> {
     }
 }
 
-/// Runs every program on every board, also after one has failed.
+/// Runs every program on every board, also after a failure.
 fn programs(firmware: &Firmware) -> Result<Outcome> {
     let mut rows = Vec::new();
     for board in BOARDS {
         if board.target == NO_CAS {
-            // First, since the same image without these features takes its place.
+            // This build comes first, since the same image without these features then takes its place.
             firmware.build(board, "checked", &["-p", "programs", "--features", "all-of-fifolock", "--bin", "bus"])?;
             rows.push(Row { board, program: "bus, all features".into(), verdict: program(firmware, board, "bus")? });
         }
@@ -104,7 +105,7 @@ fn programs(firmware: &Firmware) -> Result<Outcome> {
     ))
 }
 
-/// Runs one. `Ok(Ok(_))` is what it said of the stack; `Ok(Err(_))` how it failed.
+/// Runs one program. `Ok(Ok(_))` is its report of the stack, and `Ok(Err(_))` its failure.
 fn program(firmware: &Firmware, board: &Board, name: &str) -> Result<core::result::Result<String, String>> {
     println!("\n{name} on {} ({}):", board.core, board.target);
     let run = firmware.run(board, "checked", name)?;
@@ -114,18 +115,18 @@ fn program(firmware: &Firmware, board: &Board, name: &str) -> Result<core::resul
     Ok(verdict(&run))
 }
 
-/// A program passes if it says so: an image that never got to its first assertion must not look like a success.
+/// A program passes only if it prints so: an image that never reached its first assertion must not look like a success.
 fn verdict(run: &Run) -> core::result::Result<String, String> {
     let meaning = match run.status {
         Some(0) if run.output.lines().any(|line| line.starts_with("passed on ")) => {
             let stack = run.output.lines().find_map(|line| line.strip_prefix("stack: ")).unwrap_or("not measured");
             return Ok(stack.to_owned());
         }
-        Some(0) => "it ended, but did not say that it passed",
-        Some(1) => "QEMU could not run it, or it failed",
+        Some(0) => "the program ended, but did not say that it passed",
+        Some(1) => "QEMU could not run the program, or the program failed",
         Some(101) => "it panicked",
         Some(102) => "a fault",
-        Some(124) => "it did not end in time",
+        Some(124) => "the program did not end in time",
         Some(127) => "a tool is missing: `timeout` (GNU coreutils) or QEMU",
         Some(134) => "a fault within a fault: the stack overflowed?",
         _ => "QEMU crashed",
@@ -147,16 +148,17 @@ fn table(rows: &[Row<'_>]) -> String {
     text
 }
 
-/// How an image's run ended.
+/// The end of an image's run.
 struct Run {
-    /// `None` if a signal ended it.
+    /// The exit status; `None` if a signal ended the run.
     status: Option<i32>,
     output: String,
 }
 
-/// The workspace `firmware/`, and the tools that it needs.
+/// The workspace `firmware/` and the tools that it needs.
 struct Firmware {
-    /// Stands in the workspace's folder, whose `.cargo` counts there. The private toolchain comes first in its PATH.
+    /// A shell in the folder of the workspace, whose `.cargo` applies there. The private toolchain comes first in its
+    /// PATH.
     sh: Shell,
     folder: PathBuf,
     target_dir: PathBuf,
@@ -165,7 +167,7 @@ struct Firmware {
 }
 
 impl Firmware {
-    /// Finds the tools for the boards of these targets, or says what to install.
+    /// Finds the tools for the boards of these targets. The error says what to install.
     fn new(cx: &Context, targets: &[&str]) -> Result<Self> {
         let bin = match cx.sh.var_os(TOOLCHAIN_VAR).map(|folder| PathBuf::from(folder).join("bin")) {
             Some(bin) if !bin.join("cargo").is_file() => {
@@ -180,7 +182,7 @@ impl Firmware {
         let folders = bin.iter().cloned().chain(env::split_paths(&path));
         let path = env::join_paths(folders).or_tell("name a folder without a colon in its path")?;
         let folder = cx.root.join("firmware");
-        let sh = Shell::new().or_tell("run it from a folder that exists")?;
+        let sh = Shell::new().or_tell("run the command from a folder that exists")?;
         sh.change_dir(&folder);
         sh.set_var("PATH", path);
         let tool = |name: &str| bin.as_ref().map_or_else(|| PathBuf::from(name), |bin| bin.join(name));
@@ -215,7 +217,7 @@ impl Firmware {
         if missing.is_empty() {
             return Ok(());
         }
-        Err(Failure::new(&format!("this is missing: {}", missing.join("; ")), &remedies.join("; ")))
+        Err(Failure::new(&format!("these tools are missing: {}", missing.join("; ")), &remedies.join("; ")))
     }
 
     fn has_target(&self, target: &str) -> bool {
@@ -235,7 +237,7 @@ impl Firmware {
             .arg("--target-dir")
             .arg(&self.target_dir)
             .run()
-            .or_tell("fix what the compiler reports; nothing there may need compare-and-swap")
+            .or_tell("fix what the compiler reports; the code there must not need compare-and-swap")
     }
 
     fn image(&self, board: &Board, profile: &str, name: &str) -> PathBuf {
@@ -252,14 +254,14 @@ impl Firmware {
             .quiet()
             .ignore_status()
             .output()
-            .or_tell("it is a shell script: run it where there is a POSIX shell")?;
+            .or_tell("the runner is a shell script: use a POSIX shell")?;
         let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
-        // What QEMU complains of, and panics, whose message goes there.
+        // QEMU's complaints, and the messages of panics, go to stderr.
         text.push_str(&String::from_utf8_lossy(&output.stderr));
         Ok(Run { status: output.status.code(), output: text })
     }
 
-    /// The first line that a program says of its version, without how it was built.
+    /// The first line of a program's version, without the details of its build.
     fn version(&self, program: impl AsRef<Path>) -> Result<String> {
         let text = self
             .sh

@@ -9,13 +9,13 @@ pub(crate) const MANIFEST: &str = "fuzz/Cargo.toml";
 /// The targets. Each has a folder of inputs, `fuzz/corpus/TARGET`.
 const TARGETS: [&str; 3] = ["mutex", "rwlock", "shared"];
 
-/// For each target.
+/// The time of each target.
 const SECONDS: u32 = 60;
 
-/// Some hundred letters: what takes more is found by shorter sequences too.
+/// The length of some hundred letters. Shorter sequences find the same faults.
 const BYTES_MAX: u32 = 600;
 
-/// A sequence takes milliseconds. One that takes this long hangs.
+/// A sequence takes milliseconds, so one that takes this long hangs.
 const HANG_SECONDS: u32 = 20;
 
 pub(crate) fn run(cx: &Context, args: &[String]) -> Result<Outcome> {
@@ -24,9 +24,9 @@ pub(crate) fn run(cx: &Context, args: &[String]) -> Result<Outcome> {
     cmd!(sh, "cargo +nightly --version").quiet().run().or_tell("run `rustup toolchain install nightly`")?;
     cmd!(sh, "cargo fuzz --version").quiet().run().or_tell("run `cargo install cargo-fuzz`")?;
     for target in TARGETS {
-        // What is found is written here, apart from the inputs that belong to the repository.
+        // New inputs are written here, apart from those of the repository.
         let found = cx.target.join("fuzz-corpus").join(target);
-        sh.create_dir(&found).or_tell("free the path: a folder is needed there")?;
+        sh.create_dir(&found).or_tell("remove the file that is in the place of this folder")?;
         let kept = cx.root.join("fuzz/corpus").join(target);
         let limits =
             [format!("-max_total_time={seconds}"), format!("-max_len={BYTES_MAX}"), format!("-timeout={HANG_SECONDS}")];
@@ -48,7 +48,7 @@ fn seconds(args: &[String]) -> Result<u32> {
     match args {
         [] => Ok(SECONDS),
         [seconds] => match seconds.parse() {
-            // To libFuzzer 0 is no limit.
+            // libFuzzer takes 0 for no limit.
             Ok(seconds @ 1..) => Ok(seconds),
             _ => Err(Failure::new(&format!("`{seconds}` is not a number of seconds above 0"), usage)),
         },

@@ -1,23 +1,25 @@
-//! Which module may name which: the boundaries of docs/ARCHITECTURE.md, and no circles. Also how long a module may be.
+//! Checks which module names which: the boundaries of docs/ARCHITECTURE.md, and no circles. Checks also how long
+//! modules and functions are.
 //!
-//! A *module* is a file, or an inline `mod` in one, which counts as its file. Modules of tests are left out: what stands under
-//! `#[cfg(test)]`, and the files that such a `mod` declares.
+//! A *module* is a file, or an inline `mod` in a file, which counts as that file. Test modules are left out: those
+//! under `#[cfg(test)]`, and the files that such a `mod` declares.
 //!
-//! A module *names* a path that stands in a `use` or in the code, also in a macro, but not in a comment. It *imports* the module
-//! that the path leads to. A module that names a module below itself imports nothing: `mod` declarations, re-exports of children
-//! and calls of children are what a parent is for. A child that names its parent imports the parent.
+//! A module *names* a path that stands in a `use`, in the code or in a macro, but not in a comment. It *imports* the
+//! module that the path leads to. A module that names a module below itself imports nothing: a parent may declare,
+//! re-export and call its children. A child that names its parent imports the parent.
 //!
-//! A *circle* is a number of modules of one crate each of which imports the next. Circles are looked for twice:
+//! A *circle* is a chain of modules of one crate in which each imports the next, and the last imports the first. The
+//! command looks for circles twice:
 //!
-//! - Between files. A path is followed through each `pub use` that names the item (no `*`) to the file that has the item. But a
-//!   module that takes an item from a re-export of its own parent imports the parent, so that types of one room that need each
-//!   other, as guards do that become one another, may meet in their parent.
-//! - Between rooms. A room is a module right below the root of the crate, with all that is below this module. Here every path
+//! - Between files. A path is followed through each `pub use` that names the item, without `*`, to the file that has
+//!   the item. A module that takes an item from a re-export of its own parent imports the parent only. So types that
+//!   become one another, as guards do, may meet in their parent.
+//! - Between rooms. A room is a module directly below the root of the crate, with all modules below it. Here every path
 //!   is followed to the room that has the item.
 //!
-//! The boundaries hold for both: the path as it is written, and where the item is.
+//! The boundaries hold for both the path as written and the place of the item.
 //!
-//! What this can't see: a path that a macro puts together, and a method of a type that another module has named.
+//! The command can't see a path that a macro puts together, nor a method of a type that another module has named.
 
 mod scan;
 
@@ -31,13 +33,13 @@ use crate::context::{Context, Failure, OrElse as _, Outcome, Result};
 const PAGE: &str = "docs/ARCHITECTURE.md";
 const BOUNDARIES: &str = "Boundaries";
 
-/// How many lines of code a module may have: no comments, no blank lines, no tests.
+/// The largest number of lines of code of a module, without comments, blank lines and tests.
 const LINES: usize = 500;
 
-/// The same for a function.
+/// The same limit for a function.
 const LINES_OF_FUNCTIONS: usize = 70;
 
-/// The crates that are tests as a whole, and how many lines a module of theirs may have.
+/// The crates that are tests as a whole, and the limit for a module of theirs.
 const SUITES: &[&str] = &["fifolock_conformance", "fifolock_model"];
 const LINES_OF_SUITES: usize = 900;
 
@@ -68,10 +70,11 @@ pub(crate) fn run(cx: &Context, _args: &[String]) -> Result<Outcome> {
     Err(Failure::new(&list, "move the item to the layer that it belongs to; a circle often has one name as its cause"))
 }
 
-/// The section of the crates without logic: the crate, what it names, how often `unsafe` and `fn` stand in it, how many lines.
+/// The section about crates without logic. Its rows have the crate, the crates that it names, the numbers of `unsafe`
+/// and `fn`, and the number of lines.
 const THIN: &str = "Thin crates";
 
-/// The rows of a section's table, as the cells of each.
+/// The cells of each row of a section's table.
 fn table(page: &str, section: &str) -> Vec<Vec<String>> {
     let is_section =
         |line: &&str| line.trim_start_matches('#').strip_prefix(' ') == Some(section) && line.starts_with('#');
@@ -80,7 +83,7 @@ fn table(page: &str, section: &str) -> Vec<Vec<String>> {
     rows.skip(2).map(|row| row.split('|').map(|cell| cell.trim().to_owned()).collect()).collect()
 }
 
-/// What stands in `backquotes`, as paths.
+/// The paths in `backquotes`.
 fn names(cell: &str) -> Vec<Vec<String>> {
     cell.split('`').skip(1).step_by(2).map(|name| name.split("::").map(str::to_owned).collect()).collect()
 }
@@ -90,29 +93,29 @@ fn names(cell: &str) -> Vec<Vec<String>> {
 struct House {
     crates: BTreeSet<String>,
     modules: Vec<Module>,
-    /// The names that a module re-exports.
+    /// The names that each module re-exports.
     exports: BTreeMap<Vec<String>, BTreeMap<String, Vec<String>>>,
 }
 
 struct Module {
-    /// From the crate's name on.
+    /// The path of the module, with the name of the crate.
     name: Vec<String>,
     file: String,
     source: Source,
 }
 
-/// What a module names.
+/// A path that a module names.
 struct Import<'a> {
     from: &'a Module,
     line: usize,
-    /// As it is written, from the crate's name on.
+    /// The path as written, with the name of the crate.
     written: Vec<String>,
-    /// Where the item is.
+    /// The path of the item.
     found: Vec<String>,
 }
 
 impl House {
-    /// Reads a crate, from its root along its `mod` declarations.
+    /// Reads a crate, from its root through its `mod` declarations.
     fn read(
         &mut self,
         name: &str,
@@ -154,7 +157,7 @@ impl House {
         (1..=path.len()).rev().map(|end| &path[..end]).find(|name| self.is_module(name))
     }
 
-    /// A path from its crate's name on; `None` for what the file has named in a `use`, and for the items of types.
+    /// The full path of a name. `None` for a name that a `use` of the file has introduced, and for the items of types.
     fn resolved(&self, from: &Module, named: &Named) -> Option<Vec<String>> {
         let mut base: Vec<String> = from.name.iter().chain(&named.within).cloned().collect();
         let mut rest = &named.path[..];
@@ -189,11 +192,11 @@ impl House {
 
     /// Follows re-exports to the item.
     fn found(&self, mut path: Vec<String>) -> Vec<String> {
-        // A circle of re-exports would not compile; a chain is short.
+        // A chain of re-exports is short, and a circle of them would not compile.
         for _ in 0..8 {
             let Some(module) = self.module_of(&path).map(<[String]>::to_vec) else { break };
             let Some(export) = path.get(module.len()).and_then(|item| self.exports[&module].get(item)) else { break };
-            let owner = self.modules.iter().find(|it| it.name == module).expect("each module that exports is there");
+            let owner = self.modules.iter().find(|it| it.name == module).expect("a module that exports was read");
             let named = Named { line: 0, within: Vec::new(), path: export.clone(), alias: Some(String::new()) };
             let Some(target) = self.resolved(owner, &named) else { break };
             let item = module.len() + 1;
@@ -211,7 +214,7 @@ impl House {
         })
     }
 
-    /// The rows of the boundaries that don't hold: `MODULES but MODULES | PATHS | why`.
+    /// The violations of the boundaries, whose rows are `MODULES but MODULES | PATHS | why`.
     fn never(&self, rows: &[Vec<String>]) -> Vec<String> {
         let mut slips = Vec::new();
         if rows.is_empty() {
@@ -252,7 +255,7 @@ impl House {
         slips
     }
 
-    /// The rows of the thin crates that don't hold: `CRATE | CRATES that it may name | unsafe | fn | lines | why`.
+    /// The violations of the thin crates, whose rows are `CRATE | CRATES that it may name | unsafe | fn | lines | why`.
     fn thin(&self, rows: &[Vec<String>]) -> Vec<String> {
         let mut slips = Vec::new();
         if rows.is_empty() {
@@ -305,7 +308,7 @@ impl House {
         let rooms = self.imports().filter_map(|import| {
             let to = self.module_of(&import.found)?;
             let (from, to) = (room(&import.from.name), room(to));
-            // The root re-exports the rooms, and imports nothing.
+            // The root re-exports the rooms, which is no import.
             (from.len() == 2 && to.len() == 2).then(|| (import.place(), from, to.to_vec()))
         });
         let slips: BTreeSet<String> = circles(files).into_iter().chain(circles(rooms)).collect();
@@ -330,7 +333,7 @@ impl House {
     }
 }
 
-/// A crate's own module, with all that is below it.
+/// The room of a module: the module directly below the root.
 fn room(module: &[String]) -> &[String] {
     &module[..module.len().min(2)]
 }
@@ -341,7 +344,7 @@ impl Import<'_> {
     }
 }
 
-/// The imports that are part of a circle, of imports as place, importer and imported.
+/// The imports that are part of a circle. An import is its place, the importer and the imported module.
 fn circles<'a>(imports: impl Iterator<Item = (String, &'a [String], Vec<String>)>) -> Vec<String> {
     let mut edges: BTreeMap<(&[String], Vec<String>), String> = BTreeMap::new();
     for (place, from, to) in imports {
@@ -371,14 +374,14 @@ fn circles<'a>(imports: impl Iterator<Item = (String, &'a [String], Vec<String>)
 mod tests {
     use super::*;
 
-    /// A house of one crate, `a`, unless a file's name begins with another crate and a colon.
+    /// A house of one crate `a`. A file whose name begins with `crate:` belongs to that crate instead.
     fn house(files: &[(&str, &str)]) -> House {
         let mut house = House::default();
         let read = |file: &Path| {
             let text = files.iter().find(|(name, _)| Path::new(name) == file).map(|(_, text)| (*text).to_owned());
             text.ok_or_else(|| format!("no {}", file.display()))
         };
-        house.read("a", Path::new("lib.rs"), &read).expect("it is read");
+        house.read("a", Path::new("lib.rs"), &read).expect("the sources are valid");
         house
     }
 
@@ -440,7 +443,7 @@ mod tests {
         };
         assert!(circles("mod d; use self::d::D; use crate::c::C;", "").is_empty(), "a parent may know its child");
         assert_eq!(circles("use crate::c::C;", "use crate::b::B;").len(), 2);
-        // c → b, and b's child → c: of rooms alone.
+        // c → b, and b's child → c: a circle of rooms only.
         assert_eq!(circles("mod d;", "use crate::b::B;").len(), 2);
         // c → b's child, by a re-export.
         assert!(circles("mod d; pub use d::D;", "use crate::b::D;")[0].contains("b/d.rs:1: a::b imports a::c"));

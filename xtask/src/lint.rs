@@ -1,4 +1,4 @@
-//! Steps that read the code and run none of it.
+//! Steps that read the code and don't run it.
 
 use std::path::Path;
 
@@ -11,10 +11,10 @@ use crate::fuzz;
 use crate::nostd;
 use crate::suites::{EMBASSY_STD, LOOM_FEATURES, LOOM_FLAGS, embassy_std_target_dir, loom_target_dir};
 
-/// The README's test command, which `.ci/run` runs first.
+/// The test command of the README, which `.ci/run` runs first.
 const TEST_COMMAND: &str = "cargo test --workspace";
 
-/// Checks that README.md tells the command that `.ci/run` runs.
+/// Checks that README.md names the test command that `.ci/run` runs.
 pub(crate) fn readme(cx: &Context, _args: &[String]) -> Result<Outcome> {
     for (file, has_command) in [("README.md", tells_command as fn(&str) -> bool), (".ci/run", runs_command)] {
         let text = cx.sh.read_file(cx.root.join(file)).or_tell("the file belongs in the repository")?;
@@ -53,7 +53,7 @@ fn runs_command(script: &str) -> bool {
     script.lines().any(|line| without_comment(line).contains(TEST_COMMAND))
 }
 
-/// A line of shell without the comment that may end it.
+/// A line of shell without its comment.
 fn without_comment(line: &str) -> &str {
     let line = line.trim();
     if line.starts_with('#') {
@@ -62,7 +62,7 @@ fn without_comment(line: &str) -> &str {
     line.split(" #").next().unwrap_or_default().trim_end()
 }
 
-/// The pages of the repository on the web: on a registry's page a link must be absolute.
+/// The pages of the repository on the web. On the page of a registry a link must be absolute.
 const ON_THE_WEB: [&str; 2] =
     ["https://github.com/fifolock/fifolock/blob/main/", "https://github.com/fifolock/fifolock/tree/main/"];
 
@@ -87,8 +87,8 @@ pub(crate) fn links(cx: &Context, _args: &[String]) -> Result<Outcome> {
     ))
 }
 
-/// Whether a link of the page leads to a file of the repository, and to a heading of it if the link names one. A link to
-/// elsewhere is not followed.
+/// Whether a link of the page leads to a file of the repository and, if the link names a heading, to a heading of that
+/// file. Links to other sites are not followed.
 fn leads_somewhere(cx: &Context, page: &Path, link: &str) -> bool {
     let (file, heading) = link.split_once('#').unwrap_or((link, ""));
     let file = match ON_THE_WEB.iter().find_map(|prefix| file.strip_prefix(prefix)) {
@@ -111,13 +111,13 @@ fn anchors(text: &str) -> impl Iterator<Item = String> {
     })
 }
 
-/// The relative links of a page of Markdown, without the headings that they name.
+/// The relative links of a page of Markdown, without their headings.
 pub(crate) fn relative_links(text: &str) -> impl Iterator<Item = &str> {
     let files = all_links(text).filter_map(|link| link.split('#').next());
     files.filter(|link| !link.is_empty() && !link.contains(':'))
 }
 
-/// The links of a page of Markdown, code blocks left out.
+/// The links of a page of Markdown, except those in code blocks.
 fn all_links(text: &str) -> impl Iterator<Item = &str> {
     let links = without_code(text).flat_map(|line| line.split("](").skip(1));
     links.filter_map(|rest| rest.split([')', ' ']).next())
@@ -132,7 +132,7 @@ fn without_code(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// One of each workspace.
+/// The manifest of each workspace.
 const MANIFESTS: [&str; 7] = [
     "Cargo.toml",
     "xtask/nostd-check/Cargo.toml",
@@ -158,7 +158,7 @@ pub(crate) fn clippy(cx: &Context, _args: &[String]) -> Result<Outcome> {
     cmd!(sh, "cargo clippy --workspace --all-targets --all-features -- -D warnings")
         .run()
         .or_tell("fix what clippy reports; an `expect` needs a reason")?;
-    // The models are left out of every other build.
+    // No other build has the models.
     let target = loom_target_dir(cx);
     cmd!(
         sh,
@@ -196,8 +196,7 @@ pub(crate) fn spelling(cx: &Context, _args: &[String]) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// Checks the libraries with the oldest compiler that they promise to build
-/// with. Needs rustup, which alone can hold two versions.
+/// Checks the libraries with the oldest compiler that they support. This needs rustup, which can hold two versions.
 pub(crate) fn msrv(cx: &Context, _args: &[String]) -> Result<Outcome> {
     let sh = &cx.sh;
     let version = cx.package("fifolock-core")?["rust_version"]
@@ -205,8 +204,8 @@ pub(crate) fn msrv(cx: &Context, _args: &[String]) -> Result<Outcome> {
         .expect("fifolock-core declares a rust-version")
         .to_owned();
     if !has_toolchain(cx, &version) {
-        // Not an error in CI either: the public workflow installs the
-        // toolchain, and clippy's `incompatible_msrv` guards everywhere else.
+        // This is no error in CI either: the public workflow installs the toolchain, and clippy's `incompatible_msrv`
+        // guards elsewhere.
         return Ok(Outcome::Skipped(format!(
             "Rust {version} is not installed: run `rustup toolchain install {version}`"
         )));

@@ -1,10 +1,10 @@
-//! Faults planted on purpose, one at a time: tests that let one live don't bite.
+//! Plants faults, one at a time, and shows that a test fails for each.
 //!
-//! | command | plants | asks |
+//! | command | plants | runs |
 //! |---|---|---|
-//! | `orderings` | a weaker ordering, for each atomic access that has one to lose | the loom models |
-//! | `breaks` | the faults of `breaks.toml`: a re-check, a wake, a hand-on that is missing | the test that each names |
-//! | `logic` | what cargo-mutants makes of the core; `-- --iterate` goes on with what lived | the rules on one platform, then more and more tests, then loom |
+//! | `orderings` | a weaker ordering, for each atomic access whose ordering can be weakened | the loom models |
+//! | `breaks` | the faults of `breaks.toml`, such as a missing check, wake or hand-off | the test that each names |
+//! | `logic` | the mutants that cargo-mutants makes of the core; `-- --iterate` goes on with the survivors | the rules on one platform, then more and more tests, then loom |
 
 pub(crate) mod breaks;
 mod logic;
@@ -38,15 +38,15 @@ pub(crate) fn quick(cx: &Context, _args: &[String]) -> Result<Outcome> {
     breaks::quick(cx)
 }
 
-/// Whether a name is asked for.
+/// Whether the pattern chooses this name.
 fn is_chosen(name: &str, only: Option<&str>) -> bool {
     only.is_none_or(|pattern| name.contains(pattern))
 }
 
-/// Nothing to plant is a mistake in the pattern, not a success.
+/// A pattern that matches nothing is a mistake and not a success.
 fn none_chosen(only: Option<&str>) -> Failure {
     Failure::new(
         &format!("nothing matches `{}`", only.unwrap_or_default()),
-        "leave `--only` away to see all names, and choose a part of one",
+        "run the command without `--only` to see all names, and choose a part of one",
     )
 }

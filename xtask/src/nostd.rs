@@ -1,11 +1,11 @@
-//! The crates work without `std`, without an allocator, and on a chip that has
-//! no compare-and-swap. Three proofs, from cheap to real:
+//! The crates work without `std`, without an allocator, and on a chip without compare-and-swap. The proofs, from cheap
+//! to real:
 //!
-//! 1. the core builds without features;
-//! 2. a `no_std` static library with a panic handler of its own uses both locks.
-//!    If anything below it used `std`, there would be two handlers, and rustc
-//!    refuses that (E0152). That it does refuse is checked too;
-//! 3. everything builds for `thumbv6m-none-eabi`, for which `std` doesn't exist.
+//! 1. The core builds without features.
+//! 2. A `no_std` static library with a panic handler of its own uses both locks. If a dependency used `std`, there
+//!    would be two handlers, which rustc refuses (E0152). The command also checks that rustc does refuse a build with
+//!    `std`.
+//! 3. Everything builds for `thumbv6m-none-eabi`, for which `std` doesn't exist.
 
 use std::path::PathBuf;
 
@@ -18,8 +18,8 @@ const TARGET: &str = "thumbv6m-none-eabi";
 /// Names a folder with a `bin/cargo` that builds for [`TARGET`].
 const TOOLCHAIN_VAR: &str = "FIFOLOCK_EMBEDDED_TOOLCHAIN";
 
-/// What firmware turns on, from least to most. On a chip without
-/// compare-and-swap `alloc` and `spin` offer less, but never break the build.
+/// The features that firmware turns on, from least to most. On a chip without compare-and-swap `alloc` and `spin` offer
+/// less, but still build.
 const FEATURES: &[&str] = &["", "critical-section", "alloc,critical-section,spin"];
 
 pub(crate) fn run(cx: &Context, _args: &[String]) -> Result<Outcome> {

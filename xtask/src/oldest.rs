@@ -1,7 +1,7 @@
-//! The published crates build with the oldest dependencies that they say they do, and with the newest.
+//! The published crates build with the oldest dependencies that their manifests allow, and with the newest.
 //!
-//! A lock file holds the versions that the tests run with. A user's program may hold any that the manifests allow, and often
-//! one of a line with long-term support.
+//! The lock file has the versions that the tests run with. A user's program may have any version that the manifests
+//! allow, often one of a line with long-term support.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,8 +13,8 @@ use crate::context::{Context, Failure, OrElse as _, Outcome, Result, has_toolcha
 
 const HERE: &str = "check that files can be written below cargo's target folder";
 
-/// Release lines that users stay on: the package that meets them, and the versions. Tokio's are the ones with long-term
-/// support; embassy's two crates are released together.
+/// The release lines that users stay on: the package that uses them, and the versions. Tokio's are the lines with
+/// long-term support. The two crates of embassy are released together.
 const LINES: &[(&str, &[(&str, &str)])] = &[
     ("fifolock-tokio", &[("tokio", "~1.47")]),
     ("fifolock-tokio", &[("tokio", "~1.51")]),
@@ -33,7 +33,7 @@ pub(crate) fn run(cx: &Context, _args: &[String]) -> Result<Outcome> {
     let copy = write_copy(cx)?;
     let sh = &cx.sh;
     let _in_copy = sh.push_dir(&copy);
-    // A lock file that is there would be kept as far as possible.
+    // Cargo would keep the versions of an existing lock file as far as possible.
     sh.remove_path("Cargo.lock").or_tell("check that files can be removed below cargo's target folder")?;
     cmd!(sh, "rustup run nightly cargo update -Zdirect-minimal-versions")
         .run()
@@ -45,18 +45,23 @@ pub(crate) fn run(cx: &Context, _args: &[String]) -> Result<Outcome> {
     for (name, versions) in LINES {
         let chosen = versions.iter().try_fold(manifest.clone(), |text, (dependency, version)| {
             with_version(&text, dependency, version).ok_or_else(|| {
-                Failure::new(&format!("Cargo.toml has no `{dependency}` of the workspace"), "mend xtask/src/oldest.rs")
+                Failure::new(
+                    &format!("Cargo.toml has no `{dependency}` of the workspace"),
+                    "correct LINES in xtask/src/oldest.rs",
+                )
             })
         });
         sh.write_file("Cargo.toml", chosen?).or_tell(HERE)?;
         println!("oldest: {name} with {versions:?}");
-        cmd!(sh, "cargo update --quiet").run().or_tell("a line that the manifests no longer allow: see LINES")?;
+        cmd!(sh, "cargo update --quiet")
+            .run()
+            .or_tell("remove the line from LINES if the manifests don't allow it any more")?;
         check_one(cx, name, "adapt to the line, or drop it from LINES, docs/POLICY.md and the adapter's page")?;
     }
     Ok(Outcome::Passed)
 }
 
-/// Checks each published crate by itself: beside others it could use what only they turn on.
+/// Checks each published crate by itself. Beside others, a crate could use a feature that only they turn on.
 fn check(cx: &Context, remedy: &str) -> Result<()> {
     published(cx).try_for_each(|package| check_one(cx, name(package), remedy))
 }
@@ -67,14 +72,14 @@ fn check_one(cx: &Context, name: &str, remedy: &str) -> Result<()> {
     cmd!(sh, "cargo check --quiet --locked -p {name} --all-features --target-dir {target}").run().or_tell(remedy)
 }
 
-/// A workspace of the published crates alone, without what their tests need: their manifests, and the sources where they
-/// are.
+/// Writes a workspace with the published crates only, without the dependencies of their tests. The manifests are
+/// copied, and point to the original sources.
 fn write_copy(cx: &Context) -> Result<PathBuf> {
     let sh = &cx.sh;
     let read = |path: &Path| sh.read_file(path).or_tell("the file belongs in the repository");
     let copy = cx.target.join("oldest").join("workspace");
     let crates = copy.join("crates");
-    // A crate that was renamed or is no longer published.
+    // The folder may have a crate that was renamed or is not published any more.
     sh.remove_path(&crates).or_tell(HERE)?;
     let root = read(&cx.root.join("Cargo.toml"))?;
     let root = with_members(&root).ok_or_else(|| {
@@ -98,13 +103,14 @@ fn name(package: &Value) -> &str {
     package["name"].as_str().expect("a package has a name")
 }
 
-/// The workspace's manifest with those members that stand in `crates`.
+/// The workspace's manifest with the members that stand in `crates`.
 fn with_members(manifest: &str) -> Option<String> {
     let members = manifest.lines().find(|line| line.starts_with("members = "))?;
     Some(manifest.replace(members, "members = [\"crates/*\"]"))
 }
 
-/// The workspace's manifest with another version of a dependency. A later line for the same one would be refused by cargo.
+/// The workspace's manifest with another version of a dependency. The new line replaces the old one, since cargo
+/// refuses two.
 fn with_version(manifest: &str, dependency: &str, version: &str) -> Option<String> {
     let line = manifest.lines().find(|line| line.starts_with(&format!("{dependency} = ")))?;
     let (before, after) = match line.split_once("version = \"") {
@@ -115,7 +121,7 @@ fn with_version(manifest: &str, dependency: &str, version: &str) -> Option<Strin
     Some(manifest.replace(line, &format!("{before}\"{version}\"{rest}")))
 }
 
-/// A package's manifest without its tests' dependencies and its examples.
+/// A package's manifest without the dependencies of its tests, and without its examples.
 fn for_users(manifest: &str) -> String {
     let mut is_for_users = true;
     let lines = manifest.lines().filter(|line| {

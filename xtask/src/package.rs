@@ -1,7 +1,7 @@
 //! Each published crate as its users get it: from its `.crate` file, in an empty folder, by itself.
 //!
-//! In the workspace a crate can use what only another one turns on, read a file that no package has, or show a page whose
-//! links lead nowhere. A user finds that after publication.
+//! In the workspace a crate can use a feature that only another crate turns on, read a file that no package contains,
+//! or show a page whose links lead nowhere. Users would find that after publication.
 
 use std::path::Path;
 
@@ -13,22 +13,24 @@ use crate::lint::relative_links;
 
 const HERE: &str = "check that files can be written in the folder for temporary files";
 
-/// What every package has, each with the file of the repository that it must equal, if there is one.
+/// The files that every package has. A file must equal the file of the repository that stands beside it, if there is
+/// one.
 const FILES: [(&str, Option<&str>); 3] =
     [("LICENSE-MIT", Some("LICENSE-MIT")), ("LICENSE-APACHE", Some("LICENSE-APACHE")), ("README.md", None)];
 
-/// A package's page sends to this one those readers that need no more.
+/// The package that the page of every other package recommends to most readers.
 const FACADE: &str = "fifolock";
 
 pub(crate) fn run(cx: &Context, _args: &[String]) -> Result<Outcome> {
     let sh = &cx.sh;
     let packages = published_packages(cx);
     let files = cx.target.join("package");
-    // `cargo package` builds the crates from the workspace's lock file. Here they are built below, with their tests.
+    // `cargo package` would build the crates with the workspace's lock file. The step builds them itself, further down,
+    // with their tests.
     cmd!(sh, "cargo package --quiet --no-verify --allow-dirty {packages...}")
         .run()
         .or_tell("mend the manifest that cargo names")?;
-    // Outside of the workspace, which cargo would find otherwise.
+    // The folder is outside of the workspace, which cargo would find otherwise.
     let folder = sh.create_temp_dir().or_tell(HERE)?;
     let mut patch = "[patch.crates-io]\n".to_owned();
     let mut unpacked = Vec::new();
@@ -36,7 +38,8 @@ pub(crate) fn run(cx: &Context, _args: &[String]) -> Result<Outcome> {
         let text = |key: &str| package[key].as_str().expect("cargo metadata gives each package a name and a version");
         let (name, full_name) = (text("name"), format!("{}-{}", text("name"), text("version")));
         let (archive, folder) = (files.join(format!("{full_name}.crate")), folder.path());
-        // Newly written: cargo tells by the time whether it has built them before, and the folder may have the same name.
+        // Each file gets the current time. Cargo tells by the time whether it has built a file before, and an earlier
+        // folder may have had the same name.
         cmd!(sh, "tar -xzmf {archive} -C {folder}").run().or_tell("install tar")?;
         let path = folder.join(full_name);
         patch.push_str(&format!("{name} = {{ path = '{}' }}\n", path.display()));
@@ -56,7 +59,7 @@ pub(crate) fn run(cx: &Context, _args: &[String]) -> Result<Outcome> {
         let _in_package = sh.push_dir(path);
         for features in [None, Some("--all-features")] {
             println!("package: {name} {}", features.unwrap_or_default());
-            // With its tests, and the examples that these features allow.
+            // With its tests, and with the examples that these features allow.
             cmd!(sh, "cargo check --quiet --all-targets --target-dir {target}").args(features).run().or_tell(
                 "a file outside of the crate's folder, or a feature that only the workspace turns on, is the usual cause",
             )?;
@@ -66,7 +69,7 @@ pub(crate) fn run(cx: &Context, _args: &[String]) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// A user who forgets a feature is told which: the compiler knows it from the `cfg` of the module.
+/// The compiler tells a user who forgets a feature which one is missing, by the `cfg` of the module.
 fn told_of_the_feature(sh: &Shell, folder: &Path, target: &Path) -> Result<()> {
     const EXPECTED: &str = "the item is gated behind the `tokio` feature";
     let user = folder.join("user");
@@ -78,14 +81,14 @@ fn told_of_the_feature(sh: &Shell, folder: &Path, target: &Path) -> Result<()> {
     let told = String::from_utf8_lossy(&output.stderr);
     if output.status.success() || !told.contains(EXPECTED) {
         return Err(Failure::new(
-            &format!("a program that lacks the feature `tokio` is not told so, but:\n{told}"),
-            "a module must stand behind a `cfg` of its feature, by its own name",
+            &format!("a program that lacks the feature `tokio` is told something else:\n{told}"),
+            "put the module behind a `cfg` of its own feature",
         ));
     }
     Ok(())
 }
 
-/// What is wrong with the files of a package, a line each.
+/// The errors in the files of a package, one a line.
 fn faults(sh: &Shell, root: &Path, name: &str, path: &Path) -> Vec<String> {
     let mut faults = Vec::new();
     let mut fault = |text: &str| faults.push(format!("\n  {name}: {text}"));

@@ -1,4 +1,4 @@
-//! The release: the crates go to the registry in the order of their dependencies. Without a tag it is a rehearsal.
+//! The release: publishes the crates in the order of their dependencies. Without a tag it is a rehearsal.
 
 use xshell::cmd;
 
@@ -13,10 +13,15 @@ pub(crate) fn run(cx: &Context, args: &[String]) -> Result<Outcome> {
     let tag = match args {
         [] => None,
         [flag, tag] if flag == "--tag" => Some(tag),
-        _ => return Err(Failure::new("it takes `--tag TAG`, or nothing", "run `cargo xtask publish` to rehearse")),
+        _ => {
+            return Err(Failure::new(
+                "the command takes `--tag TAG`, or nothing",
+                "run `cargo xtask publish` to rehearse",
+            ));
+        }
     };
     let Some(tag) = tag else {
-        // `cargo xtask package` has built what would be sent.
+        // `cargo xtask package` has built the same files.
         cmd!(sh, "cargo publish --dry-run --no-verify --allow-dirty {packages...}")
             .run()
             .or_tell("mend the manifest that cargo names")?;
@@ -25,7 +30,7 @@ pub(crate) fn run(cx: &Context, args: &[String]) -> Result<Outcome> {
     let version = cx.package("fifolock")?["version"].as_str().expect("cargo metadata gives each package a version");
     let changelog = sh.read_file(cx.root.join(CHANGELOG)).or_tell("the file belongs in the repository")?;
     fits(tag, version, &changelog)?;
-    // Cargo finds the order, and waits until the registry has what the next crate needs.
+    // Cargo finds the order, and waits until the registry has each crate that the next one needs.
     cmd!(sh, "cargo publish --locked {packages...}").run().or_tell(
         "if some crates were sent already, publish the others by name, in the order that cargo prints; a version is never \
          sent twice",
@@ -33,12 +38,12 @@ pub(crate) fn run(cx: &Context, args: &[String]) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// Whether the tag is that of the version, and the changelog tells of it.
+/// Checks that the tag has the version of the crates, and that the changelog describes this version.
 fn fits(tag: &str, version: &str, changelog: &str) -> Result<()> {
     if tag.strip_prefix('v') != Some(version) {
         return Err(Failure::new(
             &format!("the tag {tag} is not of version {version}"),
-            "raise the version in Cargo.toml before the tag is made, and call the tag by it",
+            "raise the version in Cargo.toml first, and name the tag after it",
         ));
     }
     if !changelog.lines().any(|line| line.starts_with(&format!("## [{version}] - "))) {

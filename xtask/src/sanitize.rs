@@ -1,5 +1,5 @@
-//! The tests under a sanitizer, with a standard library that is built with it too: without that ThreadSanitizer doesn't
-//! see what `std`'s own locks and channels order, and reports races that are none.
+//! The tests under a sanitizer, with a standard library that is built with the sanitizer too. Otherwise ThreadSanitizer
+//! doesn't see the order that `std`'s locks and channels make, and reports races that don't exist.
 
 use std::path::{Path, PathBuf};
 
@@ -13,15 +13,15 @@ const TOOLCHAIN_VAR: &str = "FIFOLOCK_SANITIZER_TOOLCHAIN";
 
 struct Sanitizer {
     name: &'static str,
-    /// The variable that it reads, and what it is told.
+    /// The variable of its options, and their value.
     options: (&'static str, &'static str),
-    /// Tests that it can't run, each with the reason.
+    /// The tests that the sanitizer can't run, each with the reason.
     leaves_out: &'static [(&'static str, &'static str)],
 }
 
-const COMPILE_FAIL: (&str, &str) = ("k6_m7_what_must_not_compile", "runs the compiler, not the locks");
+const COMPILE_FAIL: (&str, &str) = ("k6_m7_what_must_not_compile", "the test runs the compiler and not the locks");
 
-/// The first two are what `sanitize` runs without arguments.
+/// The first two are those that `sanitize` runs without arguments.
 const SANITIZERS: &[Sanitizer] = &[
     Sanitizer {
         name: "address",
@@ -32,7 +32,7 @@ const SANITIZERS: &[Sanitizer] = &[
     Sanitizer { name: "memory", options: ("MSAN_OPTIONS", "halt_on_error=1"), leaves_out: &[COMPILE_FAIL] },
 ];
 
-/// `sanitize [address|thread|memory] [FILTER…]`; without a name: address, then thread.
+/// `sanitize [address|thread|memory] [FILTER…]`. Without a name: address, then thread.
 pub(crate) fn run(cx: &Context, args: &[String]) -> Result<Outcome> {
     let named = args.first().and_then(|name| SANITIZERS.iter().find(|sanitizer| sanitizer.name == name));
     let Some(sanitizer) = named else {
@@ -50,7 +50,7 @@ pub(crate) fn run(cx: &Context, args: &[String]) -> Result<Outcome> {
     one(cx, sanitizer, &args[1..])
 }
 
-/// The core's own tests under AddressSanitizer, as a step of CI: it does without a standard library of its own.
+/// Runs the core's own tests under AddressSanitizer, as a step of CI. This needs no standard library of its own.
 pub(crate) fn quick(cx: &Context, _args: &[String]) -> Result<Outcome> {
     let sh = &cx.sh;
     if !has_toolchain(cx, "nightly") {
@@ -65,7 +65,7 @@ pub(crate) fn quick(cx: &Context, _args: &[String]) -> Result<Outcome> {
         cmd!(sh, "rustup run nightly cargo test -p fifolock-core --lib --features std,spin --target {host}")
             .arg("--target-dir")
             .arg(target)
-            // The transitions have no pointers that they follow, and very many states.
+            // The transitions follow no pointers, and their tests visit very many states.
             .args(["--", "--skip", "state::"])
             .env("RUSTFLAGS", "-Zsanitizer=address")
             .env(SANITIZERS[0].options.0, SANITIZERS[0].options.1)
@@ -76,10 +76,10 @@ pub(crate) fn quick(cx: &Context, _args: &[String]) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// The nightly's own target.
+/// The host target of the nightly.
 fn host(cx: &Context) -> Result<String> {
     let sh = &cx.sh;
-    let version = cmd!(sh, "rustc +nightly -vV").quiet().read().or_tell("run it by itself")?;
+    let version = cmd!(sh, "rustc +nightly -vV").quiet().read().or_tell("run the command by itself")?;
     Ok(version.lines().find_map(|line| line.strip_prefix("host: ")).expect("rustc names its host").to_owned())
 }
 
@@ -115,7 +115,7 @@ fn one(cx: &Context, sanitizer: &Sanitizer, filter: &[String]) -> Result<Outcome
                 .env("CARGO_TARGET_DIR", cx.target.join(format!("sanitize-{name}"))),
         };
         let tests = match &cargo {
-            // It adds a folder of the sanitizer's name.
+            // The script adds a folder with the name of the sanitizer.
             Cargo::Script(_) => tests.env("CARGO_TARGET_DIR", &cx.target),
             Cargo::Nightly { .. } => tests,
         };
@@ -124,7 +124,7 @@ fn one(cx: &Context, sanitizer: &Sanitizer, filter: &[String]) -> Result<Outcome
             .args(["--tests", "--no-fail-fast", "--"])
             .args(filter)
             .env(variable, options)
-            // Enough for the lines in a report, at a tenth of the space.
+            // Line tables are enough for a report, at a tenth of the space.
             .env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only")
             .env("CARGO_INCREMENTAL", "0");
         for (test, why) in sanitizer.leaves_out {
@@ -142,7 +142,7 @@ enum Cargo {
     Nightly { host: String },
 }
 
-/// What builds `std` with a sanitizer, if there is anything.
+/// The cargo that builds `std` with a sanitizer, if there is one.
 fn cargo(cx: &Context) -> Result<Option<Cargo>> {
     let sh = &cx.sh;
     if let Some(folder) = sh.var_os(TOOLCHAIN_VAR) {

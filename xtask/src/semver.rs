@@ -1,4 +1,5 @@
-//! A release that breaks its users' code says so in its version: the public API against that of the last release.
+//! A release that breaks its users' code must say so in its version: compares the public API with that of the last
+//! release.
 
 use xshell::cmd;
 
@@ -11,9 +12,10 @@ pub(crate) fn run(cx: &Context, _args: &[String]) -> Result<Outcome> {
     let sh = &cx.sh;
     let tags = cmd!(sh, "git tag --list v* --sort=-version:refname --merged HEAD")
         .read()
-        .or_tell("run it in a git checkout with its tags")?;
+        .or_tell("run the command in a git checkout with its tags")?;
     let Some(last) = tags.lines().next() else {
-        // Before the first release nobody's code can break. `cargo xtask api` shows each change of the API all the same.
+        // Before the first release no user's code can break. `cargo xtask api` shows each change of the API in any
+        // case.
         return Ok(Outcome::Skipped("there is no release yet: no tag `v…` stands before this commit".to_owned()));
     };
     if cmd!(sh, "cargo semver-checks --version").quiet().ignore_stdout().ignore_stderr().run().is_err() {

@@ -6,14 +6,14 @@ use xshell::cmd;
 
 use crate::context::{Context, Failure, OrElse as _, Outcome, Result, run_tests};
 
-/// Turn the core's atomics into shuttle's.
+/// The features that turn the core's atomics into shuttle's.
 pub(crate) const FEATURES: &str = "fifolock-core/_shuttle";
 pub(crate) const FLAGS: &str = "--cfg fifolock_shuttle -D warnings";
 
-/// Schedules of each program, of each scheduler: some ten seconds in all.
+/// The schedules of each program and scheduler, which take some ten seconds in all.
 const ITERATIONS: u32 = 1500;
 
-/// Runs the programs. The argument is how many schedules of each.
+/// Runs the programs. The argument is the number of schedules of each.
 pub(crate) fn run(cx: &Context, args: &[String]) -> Result<Outcome> {
     let iterations = match args {
         [] => ITERATIONS,
@@ -21,12 +21,12 @@ pub(crate) fn run(cx: &Context, args: &[String]) -> Result<Outcome> {
         _ => {
             return Err(Failure::new(
                 &format!("the command can't read `{}`", args.join(" ")),
-                "cargo xtask shuttle [ITERATIONS]",
+                "run `cargo xtask shuttle [ITERATIONS]`",
             ));
         }
     };
     if iterations == 0 {
-        return Err(Failure::new("no schedule proves nothing", "take one or more: `cargo xtask shuttle 10000`"));
+        return Err(Failure::new("0 schedules prove nothing", "choose one or more: `cargo xtask shuttle 10000`"));
     }
     let sh = &cx.sh;
     let target = target_dir(cx);

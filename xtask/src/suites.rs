@@ -1,4 +1,4 @@
-//! Steps that run the project's tests.
+//! Steps that run the tests of the project.
 
 use std::env;
 use std::path::PathBuf;
@@ -7,19 +7,19 @@ use xshell::cmd;
 
 use crate::context::{Context, Failure, OrElse as _, Outcome, Result, run_tests};
 
-/// A known lock bug passed at 2.
+/// With 2 a known bug of a lock was not found.
 pub(crate) const LOOM_MAX_PREEMPTIONS: &str = "3";
 
-/// Turns the crate's atomics and cells into loom's.
+/// The flags that turn the core's atomics and cells into loom's.
 pub(crate) const LOOM_FLAGS: &str = "--cfg fifolock_loom -D warnings";
 
-/// Loom itself, and the flavours of raw lock that have models.
+/// The features for loom, with the flavours of raw lock that have models.
 pub(crate) const LOOM_FEATURES: &str = "_loom,spin,std";
 
-/// The locks on embassy's executor for hosts.
+/// The tests on embassy's executor for hosts.
 pub(crate) const EMBASSY_STD: &str = "crates/conformance-embassy-std/Cargo.toml";
 
-/// Miri's scheduler and weak memory are random; each seed is another run.
+/// Miri's scheduler and weak memory are random, so each seed is another run.
 const MIRI_SEEDS: u32 = 4;
 
 pub(crate) fn test(cx: &Context, args: &[String]) -> Result<Outcome> {
@@ -30,11 +30,11 @@ pub(crate) fn test(cx: &Context, args: &[String]) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// Runs the core's tests and the contract with locks that know who holds them. Such locks take no shortcuts, so the other
-/// tests do without.
+/// Runs the tests of the core and of the contract with locks that know their holders. Such locks have no fast path, so
+/// the other tests don't use them.
 pub(crate) fn diagnostics(cx: &Context, args: &[String]) -> Result<Outcome> {
     let sh = &cx.sh;
-    // In the common target folder: all but the project's own crates is there already.
+    // The step uses the common target folder, which has everything built except the project's own crates.
     let tests = cmd!(
         sh,
         "cargo test -p fifolock-core -p fifolock-conformance --features fifolock-core/diagnostics,fifolock-conformance/diagnostics {args...}"
@@ -44,12 +44,13 @@ pub(crate) fn diagnostics(cx: &Context, args: &[String]) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// Runs the tests of a workspace of its own: one program can't have two time drivers.
+/// Runs the tests of a separate workspace, since one program can't have two time drivers.
 pub(crate) fn embassy_std(cx: &Context, args: &[String]) -> Result<Outcome> {
     let sh = &cx.sh;
     let (manifest, target) = (EMBASSY_STD, embassy_std_target_dir(cx));
     let mut passed = 0;
-    // embassy's own timer queue, for its executor's tasks; and the one for any waker, with which the rules of time run.
+    // The first build has embassy's own timer queue, for its executor's tasks. The second has the queue for any waker,
+    // which the rules of time need.
     let builds = if args.is_empty() { &["", "rules"][..] } else { &["rules"] };
     for features in builds {
         let tests =
@@ -64,7 +65,7 @@ pub(crate) fn embassy_std_target_dir(cx: &Context) -> PathBuf {
     cx.target.join("embassy-std")
 }
 
-/// Runs the models, or those whose name contains one of the arguments; `--preemptions N` may come first.
+/// Runs the models, or those whose name contains one of the arguments. `--preemptions N` may come first.
 pub(crate) fn loom(cx: &Context, args: &[String]) -> Result<Outcome> {
     let sh = &cx.sh;
     let target = loom_target_dir(cx);
@@ -73,7 +74,7 @@ pub(crate) fn loom(cx: &Context, args: &[String]) -> Result<Outcome> {
         all => (None, all),
     };
     let args = without_dashes(args);
-    // Filters of libtest widen each other: the default one must give way.
+    // libtest runs each test that matches any filter, so a filter in the arguments must replace the default one.
     let filter = if args.iter().any(|arg| !arg.starts_with('-')) { None } else { Some("loom") };
     let preemptions = preemptions
         .or_else(|| env::var("LOOM_MAX_PREEMPTIONS").ok())
@@ -90,7 +91,7 @@ pub(crate) fn loom(cx: &Context, args: &[String]) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// All sequences of the model, longer than in the ordinary tests.
+/// Runs longer sequences of the model than the ordinary tests do.
 pub(crate) fn model(cx: &Context, _args: &[String]) -> Result<Outcome> {
     let sh = &cx.sh;
     let tests = cmd!(sh, "cargo test --release -p fifolock-model --test exhaustive -- --nocapture");
@@ -98,7 +99,7 @@ pub(crate) fn model(cx: &Context, _args: &[String]) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// The arguments for the test program: `loom -- --nocapture` and `loom --nocapture` are the same.
+/// The arguments for the test program: `loom -- --nocapture` and `loom --nocapture` mean the same.
 fn without_dashes(args: &[String]) -> &[String] {
     match args {
         [first, rest @ ..] if first == "--" => rest,
@@ -110,16 +111,16 @@ pub(crate) fn loom_target_dir(cx: &Context) -> PathBuf {
     cx.target.join("loom")
 }
 
-/// Miri's models of who may use a pointer, and what turns each on.
+/// Miri's aliasing models, each with its flag.
 const MIRI_BORROWS: [(&str, &str); 2] = [("stacked", ""), ("tree", "-Zmiri-tree-borrows")];
 
-/// What runs under Miri, in parts that take about as long: Miri uses one processor.
+/// The tests under Miri, in parts that take about the same time, since Miri uses one processor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Part {
     Core,
-    /// Test programs of the conformance suite.
+    /// These test programs of the conformance suite.
     Programs(&'static [&'static str]),
-    /// All others of it.
+    /// All other test programs of the suite.
     Rest,
 }
 
@@ -131,7 +132,7 @@ const MIRI_PARTS: [(&str, Part); 4] = [
 ];
 
 /// Runs the tests of the core and of the contract under Miri: `miri [stacked|tree [SEED]] [core|rescue|rwlock|rest]
-/// [FILTER…]`; without these, all parts with both models and several seeds.
+/// [FILTER…]`. Without arguments, runs all parts with both models and several seeds.
 pub(crate) fn miri(cx: &Context, args: &[String]) -> Result<Outcome> {
     let sh = &cx.sh;
     cmd!(sh, "cargo +nightly miri --version")
@@ -152,7 +153,7 @@ pub(crate) fn miri(cx: &Context, args: &[String]) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// The part that is asked for, if any, and the arguments that are left.
+/// The part that the arguments choose, if any, and the other arguments.
 fn miri_part(args: &[String]) -> (Option<Part>, &[String]) {
     match args.first().and_then(|name| MIRI_PARTS.iter().find(|(known, _)| known == name)) {
         Some((_, part)) => (Some(*part), &args[1..]),
@@ -160,7 +161,7 @@ fn miri_part(args: &[String]) -> (Option<Part>, &[String]) {
     }
 }
 
-/// What of cargo's arguments chooses the tests of a part. `programs` are those of the conformance suite.
+/// The arguments of cargo that choose the tests of a part. `programs` are the test programs of the conformance suite.
 fn miri_tests(part: Option<Part>, programs: &[&str]) -> Result<Vec<String>> {
     let packages = |names: &[&str]| names.iter().flat_map(|name| ["-p".to_owned(), (*name).to_owned()]).collect();
     let named: Vec<&str> = match part {
@@ -185,12 +186,12 @@ fn miri_tests(part: Option<Part>, programs: &[&str]) -> Result<Vec<String>> {
     Ok(packages(&["fifolock-conformance"]).into_iter().chain(chosen).collect())
 }
 
-/// The test programs that are in a part by name.
+/// The test programs that another part names.
 fn elsewhere() -> impl Iterator<Item = &'static str> {
     MIRI_PARTS.iter().flat_map(|(_, part)| if let Part::Programs(named) = part { *named } else { &[] }).copied()
 }
 
-/// The conformance suite's test programs that no feature must be turned on for.
+/// The test programs of the conformance suite that need no further feature.
 fn test_programs(cx: &Context) -> Result<Vec<&str>> {
     let package = cx.package("fifolock-conformance")?;
     let has_defaults = |target: &serde_json::Value| {
@@ -203,7 +204,7 @@ fn test_programs(cx: &Context) -> Result<Vec<&str>> {
     Ok(tests.filter_map(|target| target["name"].as_str()).collect())
 }
 
-/// The flags and seeds of the runs that are asked for, and the arguments that are left.
+/// The flags and seeds of the runs that the arguments choose, and the other arguments.
 fn miri_runs(args: &[String]) -> (Vec<(&'static str, u32)>, &[String]) {
     let named = args.first().and_then(|name| MIRI_BORROWS.iter().find(|(known, _)| known == name));
     let Some((_, flags)) = named else {

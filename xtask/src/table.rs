@@ -1,7 +1,8 @@
-//! docs/API-TABLE.md: each public method of the locks of other crates, with ours beside it or the reason why there is none.
+//! docs/API-TABLE.md: each public method of other crates' locks, with this project's beside it, or the reason why there
+//! is none.
 //!
-//! The methods are read from the sources of the versions that the benchmarks are built with, so that a new one is seen when
-//! these are updated.
+//! The methods are read from the sources of the versions that the benchmarks use, so an update of those shows each new
+//! method.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -26,7 +27,7 @@ const PEERS: [(&str, &[&str]); 4] = [
     ("lock_api", &["src/mutex.rs", "src/rwlock.rs"]),
 ];
 
-/// Methods, written `Type::method`.
+/// Methods, as `Type::method`.
 type Methods = BTreeSet<String>;
 
 pub(crate) fn run(cx: &Context, _args: &[String]) -> Result<Outcome> {
@@ -57,10 +58,7 @@ fn their_methods(metadata: &Value, peer: &str, files: &[&str]) -> Result<Methods
         text(package, "version").split('.').map(|part| part.parse().unwrap_or(0)).collect::<Vec<u32>>()
     };
     let package = packages.filter(|package| package["name"] == peer).max_by_key(version).ok_or_else(|| {
-        Failure::new(
-            &format!("the benchmarks don't use {peer} any more"),
-            "read it from elsewhere, in xtask/src/table.rs",
-        )
+        Failure::new(&format!("the benchmarks don't use {peer}"), "let xtask/src/table.rs find the sources elsewhere")
     })?;
     let folder = Path::new(&text(package, "manifest_path")).parent().expect("in a folder").to_path_buf();
     let mut methods = Methods::new();
@@ -78,7 +76,7 @@ fn their_methods(metadata: &Value, peer: &str, files: &[&str]) -> Result<Methods
     Ok(methods)
 }
 
-/// The public methods that a file's inherent `impl`s have.
+/// The public methods of a file's inherent `impl`s.
 fn methods_of(source: &str, methods: &mut Methods) -> syn::Result<()> {
     for item in syn::parse_file(source)?.items {
         let syn::Item::Impl(block) = item else { continue };
@@ -96,7 +94,7 @@ fn methods_of(source: &str, methods: &mut Methods) -> syn::Result<()> {
     Ok(())
 }
 
-/// Loom's forms, and what the documentation doesn't show.
+/// Whether the method is one of loom's, or hidden from the documentation.
 fn is_hidden(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         let syn::Meta::List(list) = &attribute.meta else { return false };
@@ -105,7 +103,7 @@ fn is_hidden(attributes: &[syn::Attribute]) -> bool {
     })
 }
 
-/// Our methods, from the recorded API.
+/// The methods of this project, from the recorded API.
 fn our_methods(recorded: &str) -> Methods {
     let paths = recorded.lines().filter_map(|line| line.split_once("fn fifolock_core::")?.1.split('(').next());
     paths
@@ -117,7 +115,7 @@ fn our_methods(recorded: &str) -> Methods {
         .collect()
 }
 
-/// The rows below the heading of a crate: what stands in the first column, with the other two.
+/// The rows below a crate's heading: the first column, with the other two.
 fn section<'a>(page: &'a str, peer: &str) -> BTreeMap<&'a str, (&'a str, &'a str)> {
     let heading = format!("## {peer}");
     let lines = page.lines().skip_while(|line| *line != heading).skip(1).take_while(|line| !line.starts_with("## "));
@@ -147,7 +145,7 @@ fn compare(peer: &str, theirs: &Methods, rows: &BTreeMap<&str, (&str, &str)>, ou
             faults.push(format!("\n  {peer}: `{method}` has no counterpart, and no reason"));
         }
         for name in named.iter().filter(|name| !ours.contains(**name)) {
-            faults.push(format!("\n  {peer}: `{method}` is said to be `{name}`, which is not ours"));
+            faults.push(format!("\n  {peer}: `{method}` is said to be `{name}`, which this project doesn't have"));
         }
     }
     faults

@@ -1,10 +1,9 @@
-//! tokio's own tests of its locks, compiled against ours by changing nothing
-//! but what the name `tokio` means: a generated crate of that name re-exports
-//! tokio, with the locks of `fifolock::tokio` in the place of tokio's own, or
-//! those of `fifolock::tokio::drop_in`.
+//! tokio's own tests of its locks, run with fifolock's locks. Only the meaning of the name `tokio` changes: a generated
+//! crate of that name re-exports tokio, with the locks of `fifolock::tokio` or of `fifolock::tokio::drop_in` in the
+//! place of tokio's.
 //!
-//! The test files come out of tokio's published package, at the version that
-//! the workspace builds with. None of them is kept in this repository.
+//! The test files come from tokio's published package, in the version that the workspace builds with. The repository
+//! contains none of them.
 
 use std::path::{Path, PathBuf};
 
@@ -13,10 +12,10 @@ use xshell::{Cmd, cmd};
 
 use crate::context::{Context, Failure, OrElse as _, Outcome, Result, read_json, run_tests};
 
-/// One of tokio's test files, and what of it can't hold for other locks.
+/// A test file of tokio, and the parts that can't hold for other locks.
 struct Suite {
     file: &'static str,
-    /// Files that it takes in as modules.
+    /// The files that it includes as modules.
     modules: &'static [&'static str],
     kind: Kind,
 }
@@ -28,9 +27,9 @@ impl Suite {
 }
 
 enum Kind {
-    /// Its tests must pass but for those named, each with the reason.
+    /// All tests must pass, except those named, each with the reason.
     Tests { skip: &'static [(&'static str, &'static str)] },
-    /// A table of assertions, all of which hold if it compiles, but for the rows named, each with the reason.
+    /// A table of assertions, which hold if the file compiles, without the rows named, each with the reason.
     Table { without: &'static [(&'static str, &'static str)] },
 }
 
@@ -52,11 +51,11 @@ const SUITES: &[Suite] = &[
     },
 ];
 
-/// The modules whose locks stand in for tokio's, and how the shadow is told.
+/// The modules whose locks replace tokio's, with the features that choose each in the generated crate.
 const MODULES: [(&str, &[&str]); 2] =
     [("fifolock::tokio", &[]), ("fifolock::tokio::drop_in", &["--features", "drop-in"])];
 
-/// What of `tokio::sync` is ours in the shadow.
+/// The names of `tokio::sync` that the generated crate replaces.
 const RENAMED: &[&str] = &[
     "MappedMutexGuard",
     "Mutex",
@@ -122,8 +121,8 @@ fn run_suite<'a>(test: impl Fn() -> Cmd<'a>, file: &str, skip: &[(&str, &str)]) 
     for (name, _) in skip {
         if !names.lines().any(|line| line == format!("{name}: test")) {
             return Err(Failure::new(
-                &format!("{file} has no test `{name}`, which is to be skipped"),
-                "take it off the list in xtask/src/tokio_tests.rs, or follow its new name",
+                &format!("{file} has no test `{name}`, which the list skips"),
+                "take it off the list in xtask/src/tokio_tests.rs, or give it the new name",
             ));
         }
     }
@@ -154,14 +153,14 @@ fn compile_table<'a>(
     Ok(format!("compiles, with {rows} assertions about locks{}", exceptions(without)))
 }
 
-/// The table without these rows. Each leaves an empty line, so that errors have the line numbers of tokio's file.
+/// The table without these rows. Each row leaves an empty line, so that errors have the line numbers of tokio's file.
 fn leave_out(table: &str, rows: &[(&str, &str)]) -> Result<String> {
     let mut lines: Vec<&str> = table.lines().collect();
     for (row, _) in rows {
         let Some(line) = lines.iter_mut().find(|line| *line == row) else {
             return Err(Failure::new(
-                &format!("tokio's table of auto traits has no row `{row}`, which is to be left out"),
-                "take it off the list in xtask/src/tokio_tests.rs, or follow its new form",
+                &format!("tokio's table of auto traits has no row `{row}`, which the list leaves out"),
+                "take it off the list in xtask/src/tokio_tests.rs, or give the row its new form",
             ));
         };
         *line = "";
@@ -169,7 +168,7 @@ fn leave_out(table: &str, rows: &[(&str, &str)]) -> Result<String> {
     Ok(lines.join("\n") + "\n")
 }
 
-/// What was left out, and why, for the report.
+/// The tests or rows that are left out, with the reasons, for the report.
 fn exceptions(list: &[(&str, &str)]) -> String {
     list.iter().map(|(what, reason)| format!("\n    without {what}: {reason}")).collect()
 }
@@ -195,7 +194,7 @@ fn published_tokio(metadata: &Value) -> Result<&Value> {
     }
 }
 
-/// Writes the shadow and the suite, each file only if it changed.
+/// Writes the generated crate and the suite. A file that has not changed is left as it is.
 fn generate(cx: &Context, tokio: &Value, folder: &Path) -> Result<()> {
     let write = |path: PathBuf, contents: &str| write_if_changed(cx, &path, contents);
     write(folder.join("Cargo.toml"), "[workspace]\nresolver = \"3\"\nmembers = [\"shadow\", \"suite\"]\n")?;
@@ -225,9 +224,8 @@ fn generate(cx: &Context, tokio: &Value, folder: &Path) -> Result<()> {
     pin_versions(cx, folder)
 }
 
-/// Starts from the workspace's lock file, so that the same versions are tested.
-/// Cargo adds to it what only the suite needs, so it is not started anew until
-/// the workspace's changes.
+/// Starts from the workspace's lock file, so that the same versions are tested. Cargo adds the dependencies of the
+/// suite, so the file is copied again only after the workspace's has changed.
 fn pin_versions(cx: &Context, folder: &Path) -> Result<()> {
     let lock = cx.sh.read_file(cx.root.join("Cargo.lock")).or_tell("run `cargo check`, which writes it")?;
     let origin = folder.join("Cargo.lock.origin");
@@ -243,7 +241,7 @@ fn suite_file(folder: &Path, file: &str) -> PathBuf {
 }
 
 fn shadow_manifest(cx: &Context, tokio: &Value) -> String {
-    // TOML's literal strings take a Windows path as it is.
+    // TOML's literal strings take a Windows path unchanged.
     let fifolock = cx.root.join("crates/fifolock");
     format!(
         r#"[package]
@@ -264,7 +262,7 @@ real_tokio = {{ package = "tokio", version = "={}", features = ["full", "test-ut
     )
 }
 
-/// An explicit re-export takes precedence over a glob: that is all of the renaming.
+/// An explicit re-export takes precedence over a glob, which makes the replacement.
 fn shadow_library() -> String {
     let names = RENAMED.join(", ");
     format!(
@@ -305,7 +303,7 @@ tokio = {{ path = "../shadow" }}
     Ok(manifest)
 }
 
-/// The version of a dependency that tokio itself asks for.
+/// The version of a dependency that tokio itself requires.
 fn requirement<'a>(tokio: &'a Value, name: &str) -> Result<&'a str> {
     let dependencies = tokio["dependencies"].as_array().into_iter().flatten();
     dependencies
@@ -313,7 +311,7 @@ fn requirement<'a>(tokio: &'a Value, name: &str) -> Result<&'a str> {
         .find_map(|dependency| dependency["req"].as_str())
         .ok_or_else(|| {
             Failure::new(
-                &format!("tokio no longer depends on {name}"),
+                &format!("tokio does not depend on {name}"),
                 "see what its tests import now, and follow it in xtask/src/tokio_tests.rs",
             )
         })

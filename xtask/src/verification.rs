@@ -1,14 +1,15 @@
-//! Which tests hold which rule. docs/CONTRACT.md states the rules and docs/FAULTS.md the kinds of fault, each with the tests
-//! that hold it. This checks that
+//! Which tests hold which rule. docs/CONTRACT.md states the rules and docs/FAULTS.md the kinds of fault, each with the
+//! tests that hold it. This command checks that
 //!
-//! - each rule has a reason, tests of its prefix, and a deliberate break; each kind and each scenario has a row;
-//! - what a rule or a row names exists, and no test of a rule, a kind or a scenario is left out;
-//! - each rule, kind and scenario that a comment, a page, a break or a test cites is there;
-//! - docs/BREAKS.md and docs/INTERLEAVINGS.md are those of `breaks.toml` and `interleavings.toml`: `--bless` writes both.
+//! - each rule has a reason, tests of its prefix, and a planted fault; each kind and each scenario has a row;
+//! - everything that a rule or a row names exists, and no test of a rule, a kind or a scenario is left out;
+//! - each rule, kind and scenario that a comment, a page, a break or a test cites exists;
+//! - docs/BREAKS.md and docs/INTERLEAVINGS.md agree with `breaks.toml` and `interleavings.toml`: `--bless` writes both
+//!   pages.
 //!
-//! A test is known by the name of its function, as the sources have it: to ask the test programs would take a build of each,
-//! with every `cfg`. The price: a function with the name of a test counts as a test. But clippy refuses a function that nothing
-//! calls.
+//! The sources tell the tests by the names of functions. To ask the test programs would take a build of each, with
+//! every `cfg`. The price: a function with the name of a test counts as a test. Clippy refuses such a function if
+//! nothing calls it.
 
 mod contract;
 mod interleavings;
@@ -29,10 +30,10 @@ const FAULTS: &str = "docs/FAULTS.md";
 const INTERLEAVINGS: &str = "docs/INTERLEAVINGS.md";
 const BREAKS: &str = "docs/BREAKS.md";
 
-/// The tables of [`FAULTS`]: the section, the letter, and how many rows there are.
+/// The tables of [`FAULTS`]: the section, the letter, and the number of rows.
 const TABLES: &[(&str, &str, u32)] = &[("Kinds of fault", "F", 25), ("Scenarios", "H", 13)];
 
-/// Where tests stand: Rust sources, and the cases of what must not compile, each of which counts as a test.
+/// The sources of tests: Rust files, and the cases that must not compile, each of which counts as a test.
 const SOURCES: &[&str] = &["crates/*.rs", "fuzz/*.rs"];
 const CASES: &str = "/tests/compile_fail/";
 const CORE: &str = "crates/fifolock-core/src/";
@@ -78,7 +79,7 @@ pub(crate) fn run(cx: &Context, args: &[String]) -> Result<Outcome> {
             tokens
                 .iter()
                 .filter(|token| !exists(cx, &tests, token))
-                .map(|token| format!("{id}: `{token}` is no test, no `cargo xtask` command and no file")),
+                .map(|token| format!("{id}: `{token}` is neither a test, nor a `cargo xtask` command, nor a file")),
         );
     }
     slips.extend(left_out(&tests, &rows));
@@ -111,11 +112,11 @@ pub(crate) fn run(cx: &Context, args: &[String]) -> Result<Outcome> {
 fn files(cx: &Context, patterns: &[&str]) -> Result<Vec<String>> {
     let sh = &cx.sh;
     let files = cmd!(sh, "git ls-files --cached --others --exclude-standard --").args(patterns).read();
-    let files = files.or_tell("run it in a git checkout")?;
+    let files = files.or_tell("run the command in a git checkout")?;
     Ok(files.lines().filter(|file| sh.path_exists(file)).map(str::to_owned).collect())
 }
 
-/// Rules without a break, and breaks of rules that are not there.
+/// Rules without a planted fault, and planted faults of unknown rules.
 fn unbroken(rules: &BTreeMap<String, Vec<String>>, broken: &BTreeSet<String>) -> Vec<String> {
     let missing = rules.keys().filter(|rule| !broken.contains(*rule));
     let unknown = broken.iter().filter(|rule| !rules.contains_key(*rule));
@@ -128,7 +129,7 @@ fn numbered(letter: &str, count: u32) -> Vec<String> {
     (1..=count).map(|number| format!("{letter}{number:02}")).collect()
 }
 
-/// What each row of a section's table names; slips: rows that are missing, unknown, doubled or empty.
+/// The names in each row of a section's table. Slips: rows that are missing, unknown, doubled or empty.
 fn check_section(
     page: &str,
     section: &str,
@@ -153,7 +154,7 @@ fn check_section(
     rows
 }
 
-/// The rows of the tables in a section: the first cell up to a blank, and what is in backquotes in the last.
+/// The rows of the tables in a section: the first word of the first cell, and the names in backquotes in the last cell.
 fn table(page: &str, section: &str) -> Vec<(String, Vec<String>)> {
     let lines = page.lines().skip_while(|line| line.strip_prefix("## ") != Some(section)).skip(1);
     let rows = lines.take_while(|line| !line.starts_with("## ")).filter_map(|line| {
@@ -166,7 +167,7 @@ fn table(page: &str, section: &str) -> Vec<(String, Vec<String>)> {
     rows.collect()
 }
 
-/// Whether what a row names is there.
+/// Whether the named test, command or file exists.
 fn exists(cx: &Context, tests: &BTreeSet<String>, token: &str) -> bool {
     if let Some(step) = token.strip_prefix("cargo xtask ") {
         let name = step.split(' ').next().unwrap_or_default();
@@ -178,7 +179,7 @@ fn exists(cx: &Context, tests: &BTreeSet<String>, token: &str) -> bool {
     tests.iter().any(|test| covers(token, test))
 }
 
-/// Whether a row's name stands for this test. A `*` at the end stands for any end.
+/// Whether a name in a row matches this test. A `*` at the end matches any rest.
 fn covers(token: &str, test: &str) -> bool {
     [test, without_tool(test)].iter().any(|test| match token.strip_suffix('*') {
         Some(start) => test.starts_with(start),
@@ -186,12 +187,12 @@ fn covers(token: &str, test: &str) -> bool {
     })
 }
 
-/// Models for loom have the rule's name after the tool's.
+/// The name without the tool, which stands before the rule in the name of a loom model.
 fn without_tool(test: &str) -> &str {
     test.strip_prefix("loom_").unwrap_or(test)
 }
 
-/// Tests of a rule that the rule's row doesn't name.
+/// Tests of a rule that the row of the rule doesn't name.
 fn left_out(tests: &BTreeSet<String>, rows: &BTreeMap<String, Vec<String>>) -> Vec<String> {
     let is_named =
         |id: &str, test: &str| rows.get(id).is_some_and(|tokens| tokens.iter().any(|token| covers(token, test)));
@@ -203,7 +204,7 @@ fn left_out(tests: &BTreeSet<String>, rows: &BTreeMap<String, Vec<String>>) -> V
         .collect()
 }
 
-/// The rule or the row that a test's name asks for: `m4_…` is of M4, `f13_…` of F13, `h01_…` of H01.
+/// The rule or row that a test's name belongs to: `m4_…` to M4, `f13_…` to F13, `h01_…` to H01.
 fn rule_of(test: &str) -> Option<String> {
     let (head, _) = without_tool(test).split_once('_')?;
     let id = head.to_ascii_uppercase();
@@ -211,8 +212,8 @@ fn rule_of(test: &str) -> Option<String> {
     (is_of(LETTERS) || is_of(FAULT_LETTERS)).then_some(id)
 }
 
-/// The names of the tests in a source: functions under an attribute that ends in `test`, and what macros make into tests:
-/// whatever has the shape of a rule's name, and functions of a platform and nothing else.
+/// The names of the tests in a source: functions under an attribute that ends in `test`, and functions that macros make
+/// into tests. The latter have the shape of a rule's name, or take a platform and no arguments.
 fn tests_in(source: &str) -> BTreeSet<String> {
     let mut tests = BTreeSet::new();
     let mut is_test = false;

@@ -1,9 +1,9 @@
-//! The long forms: what takes too long for each change, and is run before a release. `cargo xtask ci` has the rest.
+//! The long checks, which take too long for each change and run before a release. `cargo xtask ci` has the others.
 
 use crate::context::{Context, Outcome, Result};
 use crate::{COMMANDS, Step, run_steps};
 
-/// Which commands, with which arguments, and in which order. To add a part, add a line.
+/// The commands with their arguments, in order. A new part is a new line.
 const VERIFY: &[(&str, &[&str])] = &[
     ("loom", &["--preemptions", "5"]),
     ("shuttle", &["50000"]),

@@ -1,9 +1,8 @@
-//! A static library without `std` that uses both locks, as firmware would. Its
-//! panic handler is the proof: if anything below used `std`, which has one too,
-//! rustc would refuse the second (E0152).
+//! A static library without `std` that uses both locks, as firmware would. Its panic handler is the proof: if a
+//! dependency used `std`, which has a panic handler too, rustc would refuse the second one (E0152).
 //!
-//! The critical section's implementation is left open, as every library must
-//! leave it: the program that this is linked into chooses one.
+//! The library chooses no implementation of `critical-section`, as every library must leave that choice to the final
+//! program.
 
 #![no_std]
 
@@ -19,8 +18,7 @@ static LIMIT: RwLock<u32> = RwLock::new(10);
 
 /// Counts up to the limit. Returns the count, or `u32::MAX` if a lock is taken.
 ///
-/// The name is exported so that the compiler generates the code of the locks,
-/// rather than drop it as unused.
+/// The exported name makes the compiler generate the code of the locks, which it would otherwise remove as unused.
 #[unsafe(no_mangle)]
 pub extern "C" fn nostd_check_count() -> u32 {
     let Some(mut counter) = poll_once(COUNTER.lock()) else {
@@ -35,7 +33,7 @@ pub extern "C" fn nostd_check_count() -> u32 {
     *counter
 }
 
-/// Sets the limit. Returns whether it could, from an interrupt handler too.
+/// Sets the limit, also from an interrupt handler. Returns whether that succeeded.
 #[unsafe(no_mangle)]
 pub extern "C" fn nostd_check_set_limit(limit: u32) -> bool {
     match LIMIT.try_write() {
@@ -47,7 +45,7 @@ pub extern "C" fn nostd_check_set_limit(limit: u32) -> bool {
     }
 }
 
-/// An executor in the small: one poll, and the future is dropped.
+/// A minimal executor: polls once, and drops the future.
 fn poll_once<F: Future>(future: F) -> Option<F::Output> {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(output) => Some(output),

@@ -1,4 +1,4 @@
-//! Prints the public API that a rustdoc JSON file describes, an item a line.
+//! Prints the public API that a rustdoc JSON file describes, one item a line.
 
 use std::env;
 use std::process::ExitCode;
@@ -8,7 +8,7 @@ fn main() -> ExitCode {
         eprintln!("name a file that `rustdoc --output-format json` wrote");
         return ExitCode::FAILURE;
     };
-    // Auto traits are the test `auto_traits`; compilers add new ones.
+    // The test `auto_traits` covers auto traits. New compilers add some, so they are left out here.
     let api = public_api::Builder::from_rustdoc_json(file).omit_blanket_impls(true).omit_auto_trait_impls(true).build();
     match api {
         Ok(api) => {

@@ -1,15 +1,15 @@
-//! What is to be known of an image: the file that the linker made, a 32-bit ELF.
+//! An image's sizes and functions, read from the file that the linker made, a 32-bit ELF.
 
-/// An image's file.
+/// The file of an image.
 pub(super) struct Elf<'a>(&'a [u8]);
 
-/// A section's header, as far as it is of interest.
+/// The header of a section, as far as this module needs it.
 struct Section {
     kind: u32,
     flags: u32,
     at: usize,
     size: usize,
-    /// A symbol table's is its table of strings.
+    /// In the header of a symbol table, the section of its strings.
     link: usize,
 }
 
@@ -22,7 +22,7 @@ const SYMBOL: usize = 16;
 const FUNCTION: u8 = 2;
 
 impl<'a> Elf<'a> {
-    /// `None` if it is something else.
+    /// Reads the file. `None` if it is not a 32-bit ELF.
     pub(super) fn new(file: &'a [u8]) -> Option<Self> {
         file.starts_with(b"\x7fELF\x01\x01").then_some(Self(file))
     }
@@ -45,7 +45,7 @@ impl<'a> Elf<'a> {
         (0..self.half(0x30)?).map(|index| self.section(index)).collect()
     }
 
-    /// What it takes of flash and of static RAM. Initialised data take both.
+    /// The bytes of flash and of static RAM. Initialised data take both.
     pub(super) fn sizes(&self) -> Option<(i64, i64)> {
         let (mut flash, mut ram) = (0, 0);
         for Section { kind, flags, size, .. } in self.sections()? {
@@ -78,7 +78,7 @@ impl<'a> Elf<'a> {
     }
 }
 
-/// The parts of a mangled name, without the hash at its end. Empty if it is no such name.
+/// The parts of a mangled name, without the hash at its end. Empty if the name is not mangled.
 fn path(mangled: &str) -> Vec<&str> {
     let mut rest = mangled.strip_prefix("_ZN").unwrap_or_default();
     let mut parts = Vec::new();
@@ -142,7 +142,7 @@ mod tests {
             file.extend([FUNCTION, 0, 0, 0]);
         }
         file.extend(names);
-        let elf = Elf::new(&file).expect("it begins like one");
+        let elf = Elf::new(&file).expect("the file begins like an ELF");
         assert_eq!(elf.functions_of("krat"), Some(vec![("poll".to_owned(), 40)]));
         assert_eq!(elf.functions_of("none"), Some(Vec::new()));
     }

@@ -1,4 +1,4 @@
-//! What the locks take of flash and RAM: the same program without a lock, with ours and with embassy-sync's.
+//! The flash and the RAM of the locks: the same program without a lock, with fifolock's and with embassy-sync's.
 
 use core::fmt::Write as _;
 use std::fs;
@@ -9,14 +9,14 @@ use crate::context::{Context, Failure, OrElse as _, Outcome, Result};
 
 const TARGETS: &[&str] = &["thumbv6m-none-eabi", "thumbv7m-none-eabi"];
 
-/// How much flash the lock may add, as a multiple of what embassy-sync's adds.
+/// The limit of the flash that the lock adds, as a multiple of what embassy-sync's lock adds.
 const FLASH_RATIO_MAX: f64 = 1.5;
 
 const PAGE: &str = "docs/BENCHMARKS.md";
 const BEGIN: &str = "<!-- What follows is written by `cargo xtask firmware --sizes`. -->";
 const END: &str = "<!-- Here ends what `cargo xtask firmware --sizes` writes. -->";
 
-/// The programs: what each does, and what its images' names end in.
+/// The programs: a description, and the end of the image's name.
 const PROGRAMS: [(&str, &str); 4] = [
     ("one place, and a `try_lock`", ""),
     ("three places", "_3"),
@@ -24,13 +24,13 @@ const PROGRAMS: [(&str, &str); 4] = [
     ("twelve places, four kinds of data", "_12"),
 ];
 
-/// Their forms: how they lock, and how the images' names go on after the mutex.
+/// The forms of locking: a description, and the part of the image's name after the mutex.
 const FORMS: [(&str, &str); 2] = [("`lock`", ""), ("timeouts", "_timeout")];
 
-/// The mutexes, as the tables and the images call them.
+/// The mutexes, by their names in the tables and in the images.
 const MUTEXES: [(&str, &str); 2] = [("fifolock", "fifolock"), ("embassy-sync", "embassy_sync")];
 
-/// What the tables are about, and why they look as they do.
+/// The text above the tables.
 const PROSE: &str = "\
 The tables compare programs without a lock, with fifolock's mutex and with embassy-sync's; the difference is the lock's. There are
 four programs:
@@ -58,12 +58,12 @@ of fifolock that comes once is the queue:
 So a program with one place to lock pays most for the order. The tables say which programs stay within the limit.
 ";
 
-/// What an image takes, in bytes.
+/// The memory of an image, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Size {
     flash: i64,
     ram: i64,
-    /// Of the stack, at most.
+    /// The most that the stack has used.
     stack: i64,
 }
 
@@ -77,7 +77,7 @@ pub(super) fn run(cx: &Context) -> Result<Outcome> {
         let _ = write!(text, "\n{}", programs(&firmware, board, &mut over)?);
         let _ = write!(text, "\n{}", instructions(&firmware, board)?);
     }
-    let board = boards().next().expect("there are two");
+    let board = boards().next().expect("there are two boards");
     let _ = write!(text, "\n{}", memory(&firmware, board)?);
     println!("\n{text}");
 
@@ -93,7 +93,7 @@ pub(super) fn run(cx: &Context) -> Result<Outcome> {
             "the lock adds more than {FLASH_RATIO_MAX} times the flash that embassy-sync's adds: {}",
             over.join("; ")
         ),
-        "`nm -S --size-sort -C` on the images in target/firmware shows the functions; see what the change brought in",
+        "`nm -S --size-sort -C` on the images in target/firmware shows the functions; find the functions that the change added",
     ))
 }
 
@@ -109,7 +109,7 @@ fn introduction(firmware: &Firmware) -> Result<String> {
     ))
 }
 
-/// What the locks add to each program, and of that what each place adds.
+/// The flash that the locks add to each program, and the part that each place adds.
 fn programs(firmware: &Firmware, board: &Board, over: &mut Vec<String>) -> Result<String> {
     let mut text = format!(
         "### {} (`{}`)\n\n\
@@ -117,7 +117,7 @@ fn programs(firmware: &Firmware, board: &Board, over: &mut Vec<String>) -> Resul
          |---|---|---|--:|--:|--:|--:|--:|---|--:|\n",
         board.core, board.target
     );
-    // Of each form and mutex: what it adds to the programs.
+    // For each form and mutex, the bytes that it adds to the programs.
     let mut added = [[[0; PROGRAMS.len()]; MUTEXES.len()]; FORMS.len()];
     for (place, (program, end)) in PROGRAMS.into_iter().enumerate() {
         let without = measure(firmware, board, &format!("without{end}"))?;
@@ -165,7 +165,7 @@ fn programs(firmware: &Firmware, board: &Board, over: &mut Vec<String>) -> Resul
     Ok(text)
 }
 
-/// What a mutex adds, by the number of places.
+/// The bytes that a mutex adds, as a line over the number of places.
 #[derive(Clone, Copy, Debug)]
 struct Line {
     once: f64,
@@ -182,16 +182,17 @@ impl Line {
         Self { once: self.once * factor, each: self.each * factor }
     }
 
-    /// From how many places on it is no more than another one.
+    /// The number of places from which on this line is not above another one.
     fn falls_below(self, other: Self) -> Option<u64> {
         let gains = other.each - self.each;
         (gains > 0.0).then(|| ((self.once - other.once) / gains).ceil().max(1.0) as u64)
     }
 }
 
-/// Which functions an image of ours has for the lock: a line of text.
+/// A line of text about the functions that an image has for the lock.
 fn functions(firmware: &Firmware, board: &Board, how: &str, image: &str, added: i64) -> Result<String> {
-    let file = fs::read(firmware.image(board, "release", image)).or_tell("the image was there a moment ago")?;
+    let file = fs::read(firmware.image(board, "release", image))
+        .or_tell("the image was built a moment ago; run the command again")?;
     let functions = Elf::new(&file).and_then(|elf| elf.functions_of("fifolock_core")).ok_or_else(|| no_elf(image))?;
     let shared: i64 = functions.iter().map(|(_, size)| size).sum();
     let list: Vec<String> = functions.iter().map(|(name, size)| format!("`{name}` {size}")).collect();
@@ -210,28 +211,29 @@ fn measure(firmware: &Firmware, board: &Board, name: &str) -> Result<Size> {
     if run.status != Some(0) {
         return Err(failed(name, board, &run.output));
     }
-    let file = fs::read(firmware.image(board, "release", name)).or_tell("the image was there a moment ago")?;
+    let file = fs::read(firmware.image(board, "release", name))
+        .or_tell("the image was built a moment ago; run the command again")?;
     let (flash, ram) = Elf::new(&file).and_then(|elf| elf.sizes()).ok_or_else(|| no_elf(name))?;
     Ok(Size { flash, ram, stack })
 }
 
 fn no_elf(name: &str) -> Failure {
-    Failure::new(&format!("{name} is no 32-bit ELF file"), "see what the linker made")
+    Failure::new(&format!("{name} is no 32-bit ELF file"), "look at the file that the linker made")
 }
 
 fn failed(name: &str, board: &Board, output: &str) -> Failure {
     Failure::new(
         &format!("{name} failed on {}, so its size says nothing: {output}", board.machine),
-        "run it alone, as firmware/README.md says",
+        "run the image alone, as firmware/README.md says",
     )
 }
 
-/// The locks and the futures, of which a waiting task has one.
+/// The sizes of the locks and of the futures. A waiting task has one future.
 fn memory(firmware: &Firmware, board: &Board) -> Result<String> {
     Ok(format!("### RAM, in bytes\n\n{}", beside(firmware, board, "memory")?))
 }
 
-/// What operations execute.
+/// The instructions that the operations execute.
 fn instructions(firmware: &Firmware, board: &Board) -> Result<String> {
     let table = beside(firmware, board, "instructions")?;
     Ok(format!(
@@ -241,7 +243,7 @@ fn instructions(firmware: &Firmware, board: &Board) -> Result<String> {
     ))
 }
 
-/// The numbers that an image prints, two by two.
+/// The numbers that an image prints, in pairs.
 fn beside(firmware: &Firmware, board: &Board, image: &str) -> Result<String> {
     let run = firmware.run(board, "release", image)?;
     let numbers = numbers(&run.output);
@@ -262,7 +264,7 @@ fn beside(firmware: &Firmware, board: &Board, image: &str) -> Result<String> {
     Ok(text)
 }
 
-/// What a program printed as `name: 0x…`.
+/// The numbers that a program prints as `name: 0x…`.
 fn numbers(output: &str) -> Vec<(&str, i64)> {
     output
         .lines()
@@ -276,7 +278,7 @@ fn locked_version<'a>(lock: &'a str, package: &str) -> Option<&'a str> {
     rest.split('"').next()
 }
 
-/// The page with this as the part between the marks, which are added at its end if it has none.
+/// The page with this text between its two marks. If the page has no marks, they are added at its end.
 fn replace_part(page: &str, part: &str) -> Result<String> {
     let Some((before, rest)) = page.split_once(BEGIN) else {
         return Ok(format!("{}\n\n## Flash and RAM\n\n{BEGIN}\n\n{part}\n{END}\n", page.trim_end()));

@@ -1,4 +1,4 @@
-//! What a source names: its paths, and how many lines of code it has. Items under a `cfg` of tests are left out.
+//! The paths that a source names, and its lines of code. Items under a `cfg` of tests are left out.
 
 use core::ops::RangeInclusive;
 use std::collections::BTreeSet;
@@ -13,29 +13,29 @@ use syn::{
     UseTree, Visibility,
 };
 
-/// What a source has.
+/// The contents of a source.
 #[derive(Debug, Default)]
 pub(super) struct Source {
     pub(super) paths: Vec<Named>,
-    /// The names that `pub use` gives to paths, as they are written.
+    /// The names that `pub use` gives to paths, as written.
     pub(super) exports: Vec<(String, Vec<String>)>,
     pub(super) modules: Vec<Declared>,
-    /// The inline modules, each with those that it stands in.
+    /// The inline modules, each with its enclosing modules.
     pub(super) inline: BTreeSet<Vec<String>>,
-    /// How many lines have code.
+    /// The number of lines with code.
     pub(super) lines: usize,
-    /// Each function's name, its first line, and how many lines of code it has.
+    /// The name, the first line, and the number of lines of code of each function.
     pub(super) sizes: Vec<(String, usize, usize)>,
-    /// How often `unsafe` and `fn` stand there.
+    /// The numbers of `unsafe` and of `fn`.
     pub(super) unsafes: usize,
     pub(super) functions: usize,
-    /// The inline modules that the visitor is in.
+    /// The inline modules that enclose the current item.
     within: Vec<String>,
     tests: Vec<RangeInclusive<usize>>,
     bodies: Vec<(String, RangeInclusive<usize>)>,
 }
 
-/// A path as it is written, perhaps in inline modules.
+/// A path as written, with the inline modules around it.
 #[derive(Debug, PartialEq)]
 pub(super) struct Named {
     pub(super) line: usize,
@@ -45,7 +45,7 @@ pub(super) struct Named {
     pub(super) alias: Option<String>,
 }
 
-/// `mod name;`, a module in a file of its own.
+/// `mod name;`, a module in a file.
 #[derive(Debug, PartialEq)]
 pub(super) struct Declared {
     pub(super) name: String,
@@ -79,7 +79,7 @@ impl Source {
         self.bodies.push((signature.ident.to_string(), start..=end));
     }
 
-    /// Whether the item is a test's; its lines don't count then.
+    /// Whether the item belongs to tests. Its lines don't count then.
     fn skips(&mut self, attributes: &[Attribute], item: proc_macro2::Span) -> bool {
         let is_test = attributes.iter().any(is_of_tests);
         if is_test {
@@ -102,7 +102,7 @@ impl Visit<'_> for Source {
             Item::Trait(item) => &item.attrs,
             Item::Type(item) => &item.attrs,
             Item::Use(item) => &item.attrs,
-            // A module in a file of its own is noted as a test's, so that its file is left out.
+            // A module in a file is recorded as a test module, so that its file is left out.
             Item::Mod(item) if item.content.is_some() => &item.attrs,
             _ => &[],
         };
@@ -160,7 +160,7 @@ impl Visit<'_> for Source {
         }
     }
 
-    /// The compiler's own names, as `diagnostic::on_unimplemented`, are no crate's.
+    /// The compiler's own names, such as `diagnostic::on_unimplemented`, belong to no crate.
     fn visit_attribute(&mut self, attribute: &Attribute) {
         if attribute.path().segments.first().is_none_or(|first| first.ident != "diagnostic") {
             visit::visit_attribute(self, attribute);
@@ -175,7 +175,7 @@ impl Visit<'_> for Source {
         visit::visit_path(self, path);
     }
 
-    /// The arguments of a macro, or the body of one, need not be Rust: what has the form of a path counts.
+    /// The arguments of a macro, or its body, need not be Rust, so everything with the form of a path counts.
     fn visit_macro(&mut self, call: &Macro) {
         visit::visit_macro(self, call);
         self.visit_tokens(call.tokens.clone());
@@ -225,13 +225,13 @@ fn is_colon(token: &TokenTree) -> bool {
     matches!(token, TokenTree::Punct(punct) if punct.as_char() == ':')
 }
 
-/// `#[test]`, or a `cfg` that holds in tests alone.
+/// Whether the attribute is `#[test]`, or a `cfg` that holds in tests only.
 fn is_of_tests(attribute: &Attribute) -> bool {
     attribute.path().is_ident("test")
         || attribute.path().is_ident("cfg") && attribute.parse_args::<Meta>().is_ok_and(|cfg| asks_for_tests(&cfg))
 }
 
-/// Whether a condition of a `cfg` can't hold without `test`.
+/// Whether the condition of a `cfg` needs `test`.
 fn asks_for_tests(condition: &Meta) -> bool {
     let Meta::List(list) = condition else { return condition.path().is_ident("test") };
     let parts = list.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated).unwrap_or_default();
@@ -239,7 +239,7 @@ fn asks_for_tests(condition: &Meta) -> bool {
         || list.path.is_ident("any") && !parts.is_empty() && parts.iter().all(asks_for_tests)
 }
 
-/// The paths of a `use`, with the names that they get.
+/// The paths of a `use`, with the names that it gives them.
 fn leaves(tree: &UseTree, before: &mut Vec<String>, found: &mut Vec<(Vec<String>, String)>) {
     match tree {
         UseTree::Path(path) => {
@@ -253,9 +253,9 @@ fn leaves(tree: &UseTree, before: &mut Vec<String>, found: &mut Vec<(Vec<String>
             let (name, alias) = match tree {
                 UseTree::Rename(rename) => (rename.ident.to_string(), rename.rename.to_string()),
                 UseTree::Name(name) => (name.ident.to_string(), name.ident.to_string()),
-                _ => unreachable!("a name or a renamed one"),
+                _ => unreachable!("a leaf is a name or a renamed name"),
             };
-            // `a::{self}` is `a`.
+            // `a::{self}` means `a`.
             let is_parent = name == "self" && !before.is_empty();
             let path = if is_parent { before.clone() } else { before.iter().cloned().chain([name]).collect() };
             let alias = if is_parent && alias == "self" { path[path.len() - 1].clone() } else { alias };
@@ -264,7 +264,7 @@ fn leaves(tree: &UseTree, before: &mut Vec<String>, found: &mut Vec<(Vec<String>
     }
 }
 
-/// Lines by what they have; comments that document are left out.
+/// The kinds of content of each line. Doc comments are left out.
 #[derive(Default)]
 struct Words {
     lines: BTreeSet<usize>,

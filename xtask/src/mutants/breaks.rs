@@ -1,4 +1,4 @@
-//! Deliberate breaks: `breaks.toml`, where each stands with the test that must fall.
+//! The faults of `breaks.toml`, each with the test that must fail.
 
 use core::fmt::Write as _;
 use core::time::Duration;
@@ -12,10 +12,10 @@ use crate::context::{Context, Failure, OrElse as _, Outcome, Result};
 
 const FILE: &str = "xtask/breaks.toml";
 
-/// The named test alone; a hang is a fall too.
+/// The time limit of the named test. A hang counts as a failure.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// What is known of planted faults.
+/// The contents of `breaks.toml`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Record {
@@ -27,29 +27,29 @@ pub(super) struct Record {
     logic: Vec<Explained>,
 }
 
-/// A fault, and the test that must fall.
+/// A fault, and the test that must fail.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Break {
     name: String,
-    /// The kinds of fault that it is of.
+    /// The kinds of fault that it shows.
     #[serde(default)]
     kinds: Vec<String>,
     /// The rules that it breaks.
     #[serde(default)]
     rules: Vec<String>,
     file: String,
-    /// Stands there once.
+    /// The snippet to replace, which occurs once in the file.
     old: String,
     new: String,
     suite: String,
     /// A part of the test's name.
     test: String,
-    /// It is the compiler that must refuse, with these words.
+    /// The error of the compiler, for a fault that must not compile.
     error: Option<String>,
 }
 
-/// The rules that have a break, and docs/BREAKS.md, with a row for each break.
+/// The rules that have a fault, and docs/BREAKS.md, with one row for each fault.
 pub(crate) fn listed(cx: &Context) -> Result<(BTreeSet<String>, String)> {
     let record = Record::read(cx)?;
     let mut page = "# Deliberate breaks\n\nThe faults that `cargo xtask mutants breaks` plants, one at a time, and the test that \
@@ -70,17 +70,17 @@ pub(crate) fn listed(cx: &Context) -> Result<(BTreeSet<String>, String)> {
     Ok((record.breaks.into_iter().flat_map(|fault| fault.rules).collect(), page))
 }
 
-/// A fault that nothing falls for, and why that is right.
+/// A fault for which no test fails, and the reason why that is right.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Explained {
-    /// The file that it is in.
+    /// The file of the fault.
     #[serde(default)]
     file: String,
-    /// Only of an ordering: what it is weakened to.
+    /// For an ordering: the weaker ordering.
     #[serde(default)]
     to: String,
-    /// Of an ordering the line, of a mutant its name.
+    /// For an ordering its line, for a mutant its name.
     text: String,
     pub(super) reason: String,
 }
@@ -99,12 +99,12 @@ impl Record {
         self.orderings.iter().find(|known| file.ends_with(&known.file) && known.text == text && known.to == to)
     }
 
-    /// Why a mutant of cargo-mutants may live.
+    /// The reason why this mutant of cargo-mutants may survive.
     pub(super) fn explains_mutant(&self, name: &str) -> Option<&Explained> {
         self.logic.iter().find(|known| name.ends_with(&known.text) && name.contains(&known.file))
     }
 
-    /// The mutants of cargo-mutants that are explained.
+    /// The explained mutants of cargo-mutants.
     pub(super) fn explained_mutants(&self) -> impl Iterator<Item = &Explained> {
         self.logic.iter()
     }
@@ -120,14 +120,14 @@ impl Break {
         })
     }
 
-    /// The text with the fault in it.
+    /// The text with the fault planted.
     fn plant(&self, text: &str) -> Result<String> {
         let found = text.matches(&self.old).count();
         if found != 1 || self.old == self.new {
             return Err(Failure::new(
                 &format!("{}: its snippet stands {found} times in {}", self.name, self.file),
                 &format!(
-                    "the code has moved on: correct `old` and `new` in {FILE}, so that they are the same fault again"
+                    "the code has moved on: correct `old` and `new` in {FILE}, so that the fault is the same again"
                 ),
             ));
         }
@@ -144,7 +144,7 @@ pub(super) fn run(cx: &Context, only: Option<&str>) -> Result<Outcome> {
     plant(cx, chosen)
 }
 
-/// Those for which the core's own tests fall: their program is built in seconds.
+/// Runs the faults whose test is one of the core's own, since that test program builds in seconds.
 pub(super) fn quick(cx: &Context) -> Result<Outcome> {
     plant(
         cx,
@@ -154,7 +154,7 @@ pub(super) fn quick(cx: &Context) -> Result<Outcome> {
 
 fn plant(cx: &Context, mut chosen: Vec<&Break>) -> Result<Outcome> {
     let tree = Tree::new(cx, "breaks")?;
-    // All of them before the first build.
+    // All mistakes in the file are reported before the first build.
     let mut suites = BTreeSet::new();
     let mut wrong = Vec::new();
     for fault in &chosen {
@@ -190,10 +190,10 @@ fn plant(cx: &Context, mut chosen: Vec<&Break>) -> Result<Outcome> {
     Err(Failure::new(&wrong.join("\n"), &format!("make the test bite, or name one that does in {FILE}")))
 }
 
-/// What is wrong with the tests as long as nothing is broken.
+/// The errors of the tests without any fault planted.
 fn passing(tree: &Tree<'_>, suite: &Suite, tests: BTreeSet<&str>) -> Result<Vec<String>> {
     let program = tree.build(suite)?.map_err(|error| {
-        Failure::new(&format!("{suite:?} doesn't build, with nothing broken:\n{error}"), "mend that first")
+        Failure::new(&format!("{suite:?} doesn't build, with nothing broken:\n{error}"), "mend the build first")
     })?;
     let mut wrong = Vec::new();
     for test in tests {
@@ -205,7 +205,7 @@ fn passing(tree: &Tree<'_>, suite: &Suite, tests: BTreeSet<&str>) -> Result<Vec<
     Ok(wrong)
 }
 
-/// `None` if the test falls, as it must.
+/// `None` if the test fails, as it must.
 fn verdict(tree: &Tree<'_>, fault: &Break) -> Result<Option<String>> {
     let text = fault.plant(&tree.read(&fault.file)?)?;
     tree.with(&fault.file, &text, || {
@@ -244,10 +244,10 @@ mod tests {
 
     fn record() -> Record {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("breaks.toml");
-        Record::parse(&fs::read_to_string(path).expect("it is in the repository")).expect("it can be read")
+        Record::parse(&fs::read_to_string(path).expect("the file is in the repository")).expect("it can be read")
     }
 
-    /// Cheap, so in each test run: a change that moves a snippet shows at once.
+    /// This test is cheap, so it is part of each test run: a change that moves a snippet shows at once.
     #[test]
     fn every_break_can_be_planted() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

@@ -1,4 +1,5 @@
-//! What cargo-mutants makes of the core, in rounds: each asks more tests, of those that live.
+//! The mutants that cargo-mutants makes of the core, in rounds. Each round runs more tests on the mutants that
+//! survived.
 
 use core::num::NonZero;
 use std::collections::BTreeSet;
@@ -11,11 +12,12 @@ use super::none_chosen;
 use crate::context::{Context, Failure, OrElse as _, Outcome, Result};
 use crate::suites::{LOOM_FEATURES, LOOM_FLAGS, LOOM_MAX_PREEMPTIONS};
 
-/// A round: the tests, what cargo has to be told to build no others, and which mutants they are asked of.
+/// A round: the tests, the arguments that keep cargo from building others, and the mutants that the round tries.
 struct Round {
     name: &'static str,
     args: &'static [&'static str],
-    /// The exhaustive models of the transitions take their time, and see nothing else.
+    /// Whether the round tries mutants of the transitions only. Their exhaustive models take long, and test nothing
+    /// else.
     state_only: bool,
     loom: bool,
 }
@@ -58,7 +60,7 @@ const ROUNDS: [Round; 5] = [
         loom: false,
     },
     Round {
-        name: "texts, threads, and locks without shortcuts",
+        name: "texts, threads, and locks without a fast path",
         args: &[
             "--test-package=fifolock-conformance",
             "-C=--test=texts",
@@ -85,7 +87,7 @@ const ROUNDS: [Round; 5] = [
     },
 ];
 
-/// What cargo-mutants ends with if some mutants lived, or some hung.
+/// The exit statuses of cargo-mutants when some mutants survived or hung.
 const LIVED: [i32; 2] = [2, 3];
 
 pub(super) fn run(cx: &Context, only: Option<&str>, args: &[String]) -> Result<Outcome> {
@@ -95,13 +97,13 @@ pub(super) fn run(cx: &Context, only: Option<&str>, args: &[String]) -> Result<O
     }
     let record = Record::read(cx)?;
     let out = cx.target.join("mutants/out");
-    // To go on where the last run ended.
+    // `--iterate` goes on where the last run ended.
     let goes_on = args.iter().any(|arg| arg == "--iterate");
     if !goes_on {
         let _ = fs::remove_dir_all(&out);
     }
     fs::create_dir_all(&out).or_tell("check that the target folder can be written")?;
-    // What takes the time, a build after each mutant, is mostly one thread's work.
+    // Most of the time goes into the build after each mutant, which is mostly the work of one thread.
     let jobs = thread::available_parallelism().map_or(1, NonZero::get);
     let mut live = BTreeSet::new();
     let mut caught = BTreeSet::new();
@@ -112,7 +114,7 @@ pub(super) fn run(cx: &Context, only: Option<&str>, args: &[String]) -> Result<O
         cargo.args(["--build-timeout=600", "--package=fifolock-core", "--output"]).arg(&out).args(round.args);
         cargo.args(only.map(|pattern| format!("--re={pattern}"))).args(args);
         if index > 0 && !goes_on {
-            // Only those that live.
+            // Only the survivors are tried.
             cargo.arg("--iterate");
         }
         if round.state_only {
@@ -120,20 +122,23 @@ pub(super) fn run(cx: &Context, only: Option<&str>, args: &[String]) -> Result<O
         }
         if round.loom {
             cargo.arg(format!("--features={LOOM_FEATURES}"));
-            // Its warnings are no reason to leave a mutant alone.
+            // A warning must not count as a caught mutant.
             cargo.env("RUSTFLAGS", LOOM_FLAGS.replace("-D warnings", ""));
             cargo.env("LOOM_MAX_PREEMPTIONS", LOOM_MAX_PREEMPTIONS);
         }
-        // Each copy of the project has a target folder of its own, and nobody reads a backtrace.
+        // Each copy of the project has a target folder of its own. The builds need no backtraces.
         cargo.env_remove("CARGO_TARGET_DIR").env("CARGO_PROFILE_DEV_DEBUG", "0");
         let status = cargo.status().or_tell("check that cargo is on PATH")?;
         if status.success() && index == 0 && outcomes(&out, "caught.txt").is_empty() {
             return Err(none_chosen(only));
         }
         if !status.success() && !status.code().is_some_and(|code| LIVED.contains(&code)) {
-            return Err(Failure::new(&format!("cargo-mutants ended with {status}"), "its message stands above"));
+            return Err(Failure::new(
+                &format!("cargo-mutants ended with {status}"),
+                "read the message of cargo-mutants above",
+            ));
         }
-        // A lock that hangs has been seen too: it need not hang in the next round.
+        // A mutant that hangs is caught too, and the next round must not run it.
         caught.extend([CAUGHT, CAUGHT_BEFORE, "timeout.txt"].iter().flat_map(|list| outcomes(&out, list)));
         let list: Vec<&str> = caught.iter().map(String::as_str).collect();
         fs::write(out.join("mutants.out").join(CAUGHT), list.join("\n") + "\n")
@@ -148,7 +153,7 @@ pub(super) fn run(cx: &Context, only: Option<&str>, args: &[String]) -> Result<O
     report(&record, &live)
 }
 
-/// What a later round leaves out: of this round, and of those before.
+/// The lists of mutants that a later round leaves out: those of this round, and those of earlier rounds.
 const CAUGHT: &str = "caught.txt";
 const CAUGHT_BEFORE: &str = "previously_caught.txt";
 

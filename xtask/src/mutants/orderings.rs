@@ -1,4 +1,4 @@
-//! Atomic orderings, each weakened alone.
+//! Atomic orderings, each weakened on its own.
 
 use core::time::Duration;
 use std::fs;
@@ -11,22 +11,22 @@ use crate::context::{Context, Failure, OrElse as _, Outcome, Result};
 
 const SOURCES: &str = "crates/fifolock-core/src";
 
-/// Models in rounds, so that short ones come first: a model that is not done goes into the next round. One that is not done
-/// in the last hangs, by the fault.
+/// The time limits of a model, in rounds, so that the short models run first. A model that is not done goes into the
+/// next round. A model that is not done in the last round hangs because of the fault.
 const ROUNDS: [Duration; 3] = [Duration::from_secs(2), Duration::from_secs(30), Duration::from_secs(900)];
 
 /// An ordering in the source.
 #[derive(Debug, PartialEq, Eq)]
 struct Place {
-    /// From the file's start.
+    /// The offset from the start of the file.
     at: usize,
     line: usize,
-    /// The whole line, to know it by.
+    /// The whole line, which identifies the ordering.
     text: String,
     ordering: &'static str,
 }
 
-/// What each may be weakened to. Those that are not here have nothing to lose.
+/// The weaker orderings of each. An ordering that is not here can't be weakened.
 const WEAKER: [(&str, &[&str]); 4] = [
     ("Acquire", &["Relaxed"]),
     ("Release", &["Relaxed"]),
@@ -41,7 +41,8 @@ pub(super) fn run(cx: &Context, only: Option<&str>) -> Result<Outcome> {
     for file in sources(tree.root(), Path::new(SOURCES))? {
         let source = tree.read(&file)?;
         for place in places(&source) {
-            let (_, weaker) = WEAKER.iter().find(|(name, _)| *name == place.ordering).expect("found by this list");
+            let (_, weaker) =
+                WEAKER.iter().find(|(name, _)| *name == place.ordering).expect("the place was found by this list");
             for to in *weaker {
                 let name = format!("{file}:{}: {} to {to}: {}", place.line, place.ordering, place.text);
                 if !is_chosen(&name, only) {
@@ -76,10 +77,10 @@ fn report(rows: &[(String, Option<String>, Option<&Explained>)]) -> Result<Outco
     if wrong.is_empty() {
         return Ok(Outcome::Passed);
     }
-    Err(Failure::new(&wrong.join("\n"), "write a model that falls, or set `[[ordering]]` in xtask/breaks.toml right"))
+    Err(Failure::new(&wrong.join("\n"), "write a model that falls, or correct `[[ordering]]` in xtask/breaks.toml"))
 }
 
-/// The model that falls.
+/// The model that fails.
 fn killer(tree: &Tree<'_>) -> Result<Option<String>> {
     let program = tree.build(&Suite::Loom)?.map_err(|error| {
         Failure::new(&format!("with a weaker ordering the core doesn't build:\n{error}"), "mend WEAKER in xtask")
@@ -99,7 +100,7 @@ fn killer(tree: &Tree<'_>) -> Result<Option<String>> {
     Ok(models.into_iter().next().map(|model| format!("{model} (hangs)")))
 }
 
-/// The files below a folder that are no tests.
+/// The files below a folder, without tests.
 fn sources(root: &Path, below: &Path) -> Result<Vec<String>> {
     let remedy = "check the name of the core's folder in xtask";
     let mut files = Vec::new();
@@ -121,7 +122,7 @@ fn sources(root: &Path, below: &Path) -> Result<Vec<String>> {
     Ok(files)
 }
 
-/// Where orderings are that can be weakened, tests and comments left out.
+/// The orderings that can be weakened, without those in tests and comments.
 fn places(source: &str) -> Vec<Place> {
     let mut places = Vec::new();
     let mut start = 0;

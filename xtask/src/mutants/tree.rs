@@ -1,4 +1,4 @@
-//! A copy of the project to plant faults in, and its test programs.
+//! A copy of the project in which faults are planted, and its test programs.
 
 use core::time::Duration;
 use std::fs::{self, File};
@@ -14,13 +14,13 @@ use crate::context::{Context, Failure, OrElse as _, Result};
 use crate::shuttle;
 use crate::suites::{LOOM_FEATURES, LOOM_FLAGS, LOOM_MAX_PREEMPTIONS};
 
-/// Models are small: what optimising the core takes is more than what it saves. Their tools stay optimised.
+/// The models are small: optimising the core takes longer than it saves. The models' tools stay optimised.
 const QUICK: &str = "profile.loom.package.fifolock-core.opt-level=0";
 
-/// What the core's own tests are built with.
+/// The features of the core's own tests.
 const CORE_FEATURES: &str = "std,spin,critical-section";
 
-/// Test programs.
+/// A test program.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Suite {
     /// The core's own tests.
@@ -54,15 +54,15 @@ impl Suite {
     }
 }
 
-/// What a test program says of a fault.
+/// The result of a test program.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// All tests that were asked for pass, and there is one.
+    /// All chosen tests pass, and there is at least one.
     Passes,
-    /// None has this name.
+    /// No test has this name.
     NoTest,
     Falls,
-    /// Not done in time.
+    /// The tests are not done within the limit.
     Hangs,
 }
 
@@ -71,20 +71,20 @@ pub(super) struct Tree<'a> {
     root: PathBuf,
 }
 
-/// Where the copies are built.
+/// The folder in which the copies are built.
 pub(super) fn target_dir(cx: &Context) -> PathBuf {
     cx.target.join("mutants/target")
 }
 
 impl<'a> Tree<'a> {
-    /// The project as it is, in a folder of this name. What has not changed since the last time stays as it is, so that it
-    /// need not be built again.
+    /// Copies the project into a folder of this name. Files that have not changed since the last copy stay as they are,
+    /// so that cargo need not build them again.
     pub(super) fn new(cx: &'a Context, name: &str) -> Result<Self> {
         let root = cx.target.join("mutants").join(name);
         let sh = &cx.sh;
         let listed = cmd!(sh, "git ls-files -z --cached --others --exclude-standard")
             .read()
-            .or_tell("mutants are planted in a copy of what git knows: run it in a checkout")?;
+            .or_tell("mutants are planted in a copy of what git knows: run the command in a checkout")?;
         let files: Vec<&Path> = listed.split('\0').map(Path::new).filter(|file| cx.root.join(file).is_file()).collect();
         for file in &files {
             copy(&cx.root.join(file), &root.join(file))?;
@@ -112,7 +112,7 @@ impl<'a> Tree<'a> {
         result
     }
 
-    /// Builds a test program; `Err` in it has what the compiler says.
+    /// Builds a test program. The inner `Err` has the compiler's message.
     pub(super) fn build(&self, suite: &Suite) -> Result<core::result::Result<Program, String>> {
         let mut cargo = Command::new("cargo");
         cargo.current_dir(&self.root).args(["test", "--no-run", "--message-format=json-render-diagnostics", "-q"]);
@@ -144,9 +144,10 @@ impl<'a> Tree<'a> {
             }
             Suite::Model(program) => cargo.args(["-p", "fifolock-model", "--test", program]),
         };
-        // The dependencies that are there already will do. The copy's own crates have another path, so other names.
+        // Dependencies that are built already are used again. The crates of the copy have another path, and so other
+        // names.
         let target = match suite {
-            // Cargo names what it builds of a copy as it names what it builds of the original: never in the same folder.
+            // Cargo gives the models of the copy the names of the original's, so they must never share a folder.
             Suite::Loom => target_dir(self.cx).join("loom"),
             Suite::Shuttle => target_dir(self.cx).join("shuttle"),
             Suite::Core | Suite::Conformance(_) | Suite::Model(_) => target_dir(self.cx),
@@ -225,13 +226,13 @@ impl Program {
     fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.current_dir(&self.folder).env("LOOM_MAX_PREEMPTIONS", LOOM_MAX_PREEMPTIONS);
-        // What runs a package's tests tells them where the package is.
+        // Cargo sets this variable when it runs the tests of a package.
         command.env("CARGO_MANIFEST_DIR", &self.folder);
         command
     }
 }
 
-/// Copies a file, unless it is the same already: cargo looks at its time.
+/// Copies a file, unless the copy is equal: cargo compares the times of files.
 fn copy(from: &Path, to: &Path) -> Result<()> {
     let remedy = "check the permissions and the space of cargo's target folder";
     let text = fs::read(from).or_tell("check the permissions in the checkout")?;
@@ -244,7 +245,7 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
     fs::write(to, text).or_tell(remedy)
 }
 
-/// Removes what the project has no more.
+/// Removes the files of the copy that the project does not have.
 fn remove_others(root: &Path, below: &Path, files: &[&Path]) -> Result<()> {
     let remedy = "check the rights in cargo's target folder";
     for entry in fs::read_dir(root.join(below)).or_tell(remedy)? {

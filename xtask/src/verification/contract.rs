@@ -1,18 +1,18 @@
-//! The rules, as docs/CONTRACT.md states them, and the places that cite a rule.
+//! The rules of docs/CONTRACT.md, and the places that cite a rule.
 
 use std::collections::BTreeSet;
 
 /// The letters of the rules.
 pub(super) const LETTERS: &str = "MWTKRPU";
 
-/// The letters of the kinds of fault and of the scenarios, whose numbers have two digits.
+/// The letters of the kinds of fault and of the scenarios, which have two digits.
 pub(super) const FAULT_LETTERS: &str = "FH";
 
-/// A rule of the page: `- **M1** text`, then lines that are indented, with `*Why:*` and `*Tests:*` among them.
+/// A rule of the page: `- **M1** text`, then indented lines, with `*Why:*` and `*Tests:*` among them.
 #[derive(Debug, PartialEq)]
 pub(super) struct Rule {
     pub(super) id: String,
-    /// What the rule says holds it: prefixes of tests, commands, files.
+    /// The prefixes of tests, the commands and the files that hold the rule.
     pub(super) tests: Vec<String>,
 }
 
@@ -47,7 +47,7 @@ pub(super) fn rules(page: &str, slips: &mut Vec<String>) -> Vec<Rule> {
     rules
 }
 
-/// Whether a rule may stand after another: with the next number, or as the first of its letter.
+/// Whether a rule may follow another: with the next number, or as the first of its letter.
 fn follows(last: Option<&str>, id: &str) -> bool {
     let number = |id: &str| id[1..].parse::<u32>().unwrap_or(u32::MAX);
     match last {
@@ -68,7 +68,7 @@ pub(super) fn cited_in_comments(source: &str) -> Vec<(usize, String)> {
     lines.flat_map(|(at, comment)| cited(comment).into_iter().map(move |id| (at + 1, id))).collect()
 }
 
-/// The same of a page; its code is left out.
+/// The same for a page, except its code.
 pub(super) fn cited_in_page(page: &str) -> Vec<(usize, String)> {
     let mut is_code = false;
     let mut found = Vec::new();
@@ -82,7 +82,7 @@ pub(super) fn cited_in_page(page: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// What a line of prose cites. What stands in `backquotes` is a name of the code, and `Cortex-M3` is one word.
+/// The ids that a line of prose cites. A name in `backquotes` belongs to the code, and `Cortex-M3` is one word.
 fn cited(line: &str) -> BTreeSet<String> {
     let prose = line.split('`').step_by(2);
     let words = prose.flat_map(|part| part.split(|c: char| !c.is_ascii_alphanumeric() && !"_-+/.".contains(c)));

@@ -1,5 +1,5 @@
-//! The pairs of operations that loom is asked for: `interleavings.toml` names the models of each, or the reason why it needs
-//! none, and docs/INTERLEAVINGS.md is written from that file.
+//! The pairs of operations that loom explores. `interleavings.toml` names the models of each pair, or the reason why it
+//! needs none, and docs/INTERLEAVINGS.md is written from that file.
 
 use core::fmt::Write as _;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,14 +10,14 @@ use crate::context::{OrElse as _, Result};
 
 pub(super) const FILE: &str = "xtask/interleavings.toml";
 
-/// How the names of models begin.
+/// The prefix of a model's name.
 const PREFIX: &str = "loom_";
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Record {
     reasons: BTreeMap<String, String>,
-    /// Models of no pair, and what they hold.
+    /// The models of no pair, and what they test.
     others: BTreeMap<String, String>,
     mutex: Lock,
     rwlock: Lock,
@@ -27,7 +27,7 @@ pub(super) struct Record {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Lock {
-    /// Each operation's short name and what it is.
+    /// The short name and the description of each operation.
     operations: Vec<(String, String)>,
     pairs: BTreeMap<String, Pair>,
 }
@@ -44,7 +44,7 @@ impl Record {
         toml::from_str(text).or_tell(&format!("fix {FILE}"))
     }
 
-    /// What is wrong with the record, beside the models that there are.
+    /// The errors of the record, compared with the existing models.
     pub(super) fn slips(&self, there: &BTreeSet<String>) -> Vec<String> {
         let mut slips = Vec::new();
         let mut named: BTreeSet<&str> = self.others.keys().map(String::as_str).collect();
@@ -73,7 +73,7 @@ impl Record {
 
     /// The page.
     pub(super) fn page(&self) -> String {
-        let mut page = "# Interleavings\n\nThe models that loom runs, by pairs of operations. What a model asks, and what loom \
+        let mut page = "# Interleavings\n\nThe models that loom runs, by pairs of operations. The question of a model, and what loom \
                         can't see: [VERIFICATION.md](VERIFICATION.md#interleavings).\n\n<!-- `cargo xtask verification \
                         --bless` writes this page from xtask/interleavings.toml. -->\n\nA cell names the models of a pair \
                         by their numbers below, or the reason why the pair has none:\n\n"
@@ -91,13 +91,13 @@ impl Record {
 }
 
 impl Lock {
-    /// Each pair, from the diagonal on.
+    /// The pairs, from the diagonal on.
     fn all(&self) -> impl Iterator<Item = (&str, &str)> {
         let operations = self.operations.iter().enumerate();
         operations.flat_map(|(at, (one, _))| self.operations[at..].iter().map(move |(other, _)| (&**one, &**other)))
     }
 
-    /// The operations, the matrix, and the models that it is the first to name.
+    /// Writes the operations, the matrix, and the models that this lock is the first to name.
     fn write<'a>(&'a self, page: &mut String, numbers: &mut BTreeMap<&'a str, usize>) {
         page.push_str("| | operation |\n|---|---|\n");
         self.operations.iter().for_each(|(name, text)| _ = writeln!(page, "| {name} | {text} |"));
@@ -130,7 +130,7 @@ impl Lock {
     }
 }
 
-/// The models of a source: `fn loom_…`, also in the lists that a macro makes tests of.
+/// The models of a source: `fn loom_…`, also in the lists that a macro makes into tests.
 pub(super) fn models(source: &str) -> impl Iterator<Item = String> {
     let words = source.split("fn ").skip(1).filter(|rest| rest.starts_with(PREFIX));
     words.filter_map(|rest| rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().map(str::to_owned))
@@ -146,7 +146,7 @@ mod tests {
 
     fn slips(record: &str, there: &[&str]) -> String {
         let there = there.iter().map(|&model| model.to_owned()).collect();
-        Record::parse(record).expect("it is read").slips(&there).join("\n")
+        Record::parse(record).expect("the record can be parsed").slips(&there).join("\n")
     }
 
     #[test]
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn the_page_numbers_the_models() {
-        let page = Record::parse(RECORD).expect("it is read").page();
+        let page = Record::parse(RECORD).expect("the record can be parsed").page();
         assert!(page.contains("| **F** | 1 | 2 1 |\n| **P** |  | a |\n\n1. `loom_a`\n2. `loom_b`\n"), "{page}");
         assert!(page.contains("- **a**: never.\n") && page.ends_with("- `loom_x`: else.\n"), "{page}");
     }
