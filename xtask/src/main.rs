@@ -1,5 +1,5 @@
-//! The project's checks, as commands. Every job of CI is one of them, so that
-//! a contributor runs exactly what CI runs: `cargo xtask ci`, or one step of it.
+//! The checks of the project, as commands. Every job of CI is one of them, so a contributor runs exactly what CI runs:
+//! `cargo xtask ci`, or one of its steps.
 
 mod api;
 mod bench;
@@ -19,6 +19,7 @@ mod mutants;
 mod nostd;
 mod oldest;
 mod package;
+mod prose;
 mod publish;
 mod sanitize;
 mod semver;
@@ -41,9 +42,9 @@ use context::{Context, Failure, Outcome, Result};
 struct Command {
     name: &'static str,
     help: &'static str,
-    /// Whether what follows the name is passed on (to `cargo test`, mostly).
+    /// Whether the command passes its arguments on, mostly to `cargo test`.
     takes_args: bool,
-    /// Whether `cargo xtask ci` runs it, in the order of [`COMMANDS`].
+    /// Whether the command is a step of `cargo xtask ci`, which runs them in the order of [`COMMANDS`].
     in_ci: bool,
     run: fn(&Context, &[String]) -> Result<Outcome>,
 }
@@ -64,12 +65,13 @@ impl Command {
     }
 }
 
-/// Cheap steps first: a slip in formatting should not cost half an hour.
+/// The cheap steps come first: a slip in formatting should not cost half an hour.
 const COMMANDS: &[Command] = &[
     Command::new("ci", "all steps marked *, and a table of the results", ci).by_hand(),
     Command::new("test", "the README's test command", suites::test).by_hand().with_args(),
     Command::new("readme", "whether README.md shows the test command that CI runs", lint::readme),
     Command::new("links", "whether the links between pages lead to files", lint::links),
+    Command::new("prose", "whether comments and pages do without phrases that have to be read twice", prose::run),
     Command::new(
         "verification",
         "whether each rule and kind of fault has its tests; --bless writes the generated pages",
@@ -183,7 +185,7 @@ struct Step {
     args: Vec<String>,
 }
 
-/// Runs every step, also after one has failed: one run shows all that is wrong.
+/// Runs every step, also after a failure, so that one run shows all failures.
 fn run_steps(cx: &Context, steps: impl Iterator<Item = Step>) -> Result<Outcome> {
     let mut rows = Vec::new();
     for Step { title, run, args } in steps {
@@ -268,14 +270,14 @@ mod tests {
         fs::read_to_string(path).expect("it is in the repository")
     }
 
-    /// The commands of CI, each with its arguments: `- step: NAME ARGS`, or `run: cargo xtask NAME ARGS`.
+    /// The commands of CI with their arguments, from `- step: NAME ARGS` and `run: cargo xtask NAME ARGS`.
     fn steps_of(workflow: &str) -> Vec<Vec<&str>> {
         let marks = ["- step: ", "run: cargo xtask "];
         let steps = workflow.lines().filter_map(|line| marks.iter().find_map(|mark| Some(line.split_once(mark)?.1)));
         steps.filter(|step| !step.contains("${{")).map(|step| step.split_whitespace().collect()).collect()
     }
 
-    /// What is wrong with the steps of CI.
+    /// The errors in the steps of CI.
     fn slips_of(workflow: &str) -> Vec<String> {
         let steps = steps_of(workflow);
         let mut slips = Vec::new();
@@ -288,7 +290,7 @@ mod tests {
                 Some(_) => {}
             }
         }
-        // `cargo test` runs before `cargo xtask ci` does.
+        // CI runs `cargo test` before `cargo xtask ci`.
         let asked = COMMANDS.iter().filter(|command| command.in_ci || command.name == "test");
         let missing = asked.filter(|command| !steps.contains(&vec![command.name]));
         slips.extend(missing.map(|command| format!("`{}` is a step of `cargo xtask ci`, and of no job", command.name)));
@@ -313,7 +315,7 @@ mod tests {
         assert!(slips("- step: layers\n", "- step: layers now\n").contains("`layers now` takes no arguments"));
     }
 
-    /// A merge waits for the last job alone.
+    /// A merge waits for the last job only.
     #[test]
     fn the_last_job_of_the_workflow_needs_all_others() {
         let workflow = workflow();
