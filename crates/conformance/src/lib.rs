@@ -63,6 +63,37 @@ macro_rules! rules {
 }
 pub(crate) use rules;
 
+/// `rules!`, with rules of two kinds: those that run in both forms, with borrowed and with owned futures and guards, and
+/// those that need no form.
+macro_rules! rules_in_forms {
+    (
+        ($dollar:tt) $name:ident in $parent:ident
+        both forms { $($form_module:ident: $($form_rule:ident),+;)+ }
+        once { $($module:ident: $($rule:ident),+;)* }
+    ) => {
+        $($(
+            fn $form_rule<P: Platform>() {
+                println!("in the form {}", <$crate::tools::form::Borrowed as $crate::tools::form::Form>::NAME);
+                $form_module::$form_rule::<P, $crate::tools::form::Borrowed>();
+                println!("in the form {}", <$crate::tools::form::Owned as $crate::tools::form::Form>::NAME);
+                $form_module::$form_rule::<P, $crate::tools::form::Owned>();
+            }
+        )+)+
+
+        $($(
+            fn $rule<P: Platform>() {
+                $module::$rule::<P>();
+            }
+        )+)*
+
+        $crate::rules! {
+            ($dollar) $name in $parent where Platform:
+            $($($form_rule,)+)+ $($($rule,)+)*
+        }
+    };
+}
+pub(crate) use rules_in_forms;
+
 /// Makes rules into tests on every platform: `on_every_platform!(rules, …)`. The rules after a semicolon are about
 /// time, and run on the manual clock over each raw lock: `on_every_platform!(rules; timed_rules)`.
 ///

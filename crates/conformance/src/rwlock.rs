@@ -12,7 +12,8 @@ mod limit;
 mod waiting;
 mod window;
 
-use crate::tools::form::{Borrowed, Form, Owned};
+use crate::rules_in_forms;
+use crate::tools::form::Form;
 use crate::tools::{Platform, Task};
 use fifolock_core::RwLock;
 use std::sync::Arc;
@@ -65,37 +66,8 @@ fn all_woken<F: Future>(tasks: &[Task<F>], times: usize) -> bool {
     tasks.iter().all(|task| task.wakes() == times)
 }
 
-/// `rules!`, with rules of two kinds: those that run in both forms, and those that need no form.
-macro_rules! rwlock_rules_of {
-    (
-        ($dollar:tt)
-        both forms { $($form_module:ident: $($form_rule:ident),+;)+ }
-        once { $($module:ident: $($rule:ident),+;)+ }
-    ) => {
-        $($(
-            fn $form_rule<P: Platform>() {
-                println!("in the form {}", Borrowed::NAME);
-                $form_module::$form_rule::<P, Borrowed>();
-                println!("in the form {}", Owned::NAME);
-                $form_module::$form_rule::<P, Owned>();
-            }
-        )+)+
-
-        $($(
-            fn $rule<P: Platform>() {
-                $module::$rule::<P>();
-            }
-        )+)+
-
-        crate::rules! {
-            ($dollar) rwlock_rules in rwlock where Platform:
-            $($($form_rule,)+)+ $($($rule),+),+
-        }
-    };
-}
-
-rwlock_rules_of! {
-    ($)
+rules_in_forms! {
+    ($) rwlock_rules in rwlock
     both forms {
         enter:
             w1_readers_enter_together_if_no_writer_holds_or_waits,

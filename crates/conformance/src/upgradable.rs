@@ -2,41 +2,49 @@
 //! [`limited`]. Reads with limits are among the rules of [`time`](crate::time), and threads that block are in `tests/`.
 
 mod cancel;
+mod downgrade;
 pub mod limited;
 mod turns;
+mod upgrade;
 
-use crate::rules;
+use crate::rules_in_forms;
 use crate::tools::Platform;
 use crate::tools::subject::{Case, POLICIES};
-use cancel::*;
 use fifolock_core::RwLock;
 use fifolock_core::rwlock::RwLockPolicy;
 use std::sync::Arc;
-use turns::*;
 
-rules! { ($) upgradable_rules in upgradable where Platform:
-    u1_one_upgradable_reader_at_a_time,
-    u1_plain_readers_come_and_go_beside_it,
-    u1_a_guard_gives_its_share_and_its_arc_back,
-    u2_its_turn_is_among_writers,
-    u2_waiting_for_another_one_it_keeps_only_those_behind_it_out,
-    u2_a_newcomer_between_two_chunks_passes_nobody,
-    u3_an_upgrade_goes_before_queued_writers,
-    u3_no_new_reader_enters_before_an_upgrade,
-    u3_what_was_read_is_still_so,
-    u3_an_upgrade_of_the_only_reader_is_ready_at_once,
-    u3_an_upgrade_where_there_is_room_for_one,
-    u3_after_the_upgrade_the_policy_goes_on,
-    u4_an_upgrade_that_was_never_polled_gives_its_share_back,
-    u4_a_queued_upgrade_that_is_dropped_lets_in_whom_it_kept_out,
-    u4_a_granted_upgrade_that_is_dropped_passes_the_lock_on,
-    u4_a_forgotten_upgrade_keeps_its_share,
-    u4_a_waiting_upgradable_read_that_is_dropped_leaves,
-    u5_a_downgrade_lets_the_next_upgradable_reader_in,
-    u5_a_writer_becomes_the_upgradable_reader,
-    u5_never_two_owners_or_none,
-    u6_try_upgrade,
-    u6_an_upgrade_polled_again_keeps_its_place,
+rules_in_forms! {
+    ($) upgradable_rules in upgradable
+    both forms {
+        turns:
+            u1_one_upgradable_reader_at_a_time,
+            u1_plain_readers_come_and_go_beside_it,
+            u1_a_guard_gives_its_share_and_its_arc_back,
+            u2_its_turn_is_among_writers,
+            u2_waiting_for_another_one_it_keeps_only_those_behind_it_out,
+            u2_a_newcomer_between_two_chunks_passes_nobody;
+        upgrade:
+            u3_an_upgrade_goes_before_queued_writers,
+            u3_no_new_reader_enters_before_an_upgrade,
+            u3_what_was_read_is_still_so,
+            u3_an_upgrade_of_the_only_reader_is_ready_at_once,
+            u3_an_upgrade_where_there_is_room_for_one,
+            u3_after_the_upgrade_the_policy_goes_on,
+            u6_try_upgrade,
+            u6_an_upgrade_polled_again_keeps_its_place;
+        cancel:
+            u4_an_upgrade_that_was_never_polled_gives_its_share_back,
+            u4_a_queued_upgrade_that_is_dropped_lets_in_whom_it_kept_out,
+            u4_a_granted_upgrade_that_is_dropped_passes_the_lock_on,
+            u4_a_forgotten_upgrade_keeps_its_share,
+            u4_a_waiting_upgradable_read_that_is_dropped_leaves;
+        downgrade:
+            u5_a_downgrade_lets_the_next_upgradable_reader_in,
+            u5_a_writer_becomes_the_upgradable_reader,
+            u5_never_two_owners_or_none;
+    }
+    once {}
 }
 
 /// Readers, upgradable, writer; waiting readers, upgradable readers, writers.
@@ -75,14 +83,3 @@ fn each_with<P: Platform>(most: u32, rule: impl Fn(&Arc<RwLock<u32, P>>, RwLockP
         rule(&Arc::new(RwLock::with_policy_and_max_readers(0, policy, most)), policy);
     }
 }
-
-/// Runs a rule in both forms.
-macro_rules! both_forms {
-    ($rule:ident) => {
-        println!("borrowed");
-        $rule::<P, crate::tools::form::Borrowed>();
-        println!("owned");
-        $rule::<P, crate::tools::form::Owned>();
-    };
-}
-use both_forms;

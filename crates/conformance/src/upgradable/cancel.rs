@@ -1,17 +1,13 @@
 //! Guards and futures that are dropped before an upgrade is done (U4).
 
-use super::{assert_free, both_forms, counts, each, each_with};
+use super::{assert_free, counts, each, each_with};
 use crate::tools::form::Form;
 use crate::tools::{Platform, Task, forget, poll_once, remember};
 use fifolock_core::RwLock;
 use fifolock_core::rwlock::RwLockPolicy::PhaseFair;
 use std::sync::Arc;
 
-pub(super) fn u4_an_upgrade_that_was_never_polled_gives_its_share_back<P: Platform>() {
-    both_forms!(u4_an_upgrade_that_was_never_polled_gives_its_share_back_in);
-}
-
-fn u4_an_upgrade_that_was_never_polled_gives_its_share_back_in<P: Platform, F: Form>() {
+pub(super) fn u4_an_upgrade_that_was_never_polled_gives_its_share_back<P: Platform, F: Form>() {
     each::<P>(|lock, _| {
         let mut writer = Task::new(F::write(lock));
         let mut next = Task::new(F::upgradable(lock));
@@ -35,11 +31,7 @@ fn u4_an_upgrade_that_was_never_polled_gives_its_share_back_in<P: Platform, F: F
     });
 }
 
-pub(super) fn u4_a_queued_upgrade_that_is_dropped_lets_in_whom_it_kept_out<P: Platform>() {
-    both_forms!(u4_a_queued_upgrade_that_is_dropped_lets_in_whom_it_kept_out_in);
-}
-
-fn u4_a_queued_upgrade_that_is_dropped_lets_in_whom_it_kept_out_in<P: Platform, F: Form>() {
+pub(super) fn u4_a_queued_upgrade_that_is_dropped_lets_in_whom_it_kept_out<P: Platform, F: Form>() {
     each::<P>(|lock, _| {
         let plain = F::try_read(lock).expect("free");
         let mut upgrade = Task::queued(F::upgrade(F::try_upgradable(lock).expect("free")));
@@ -88,11 +80,7 @@ fn u4_a_queued_upgrade_that_is_dropped_lets_in_whom_it_kept_out_in<P: Platform, 
     });
 }
 
-pub(super) fn u4_a_granted_upgrade_that_is_dropped_passes_the_lock_on<P: Platform>() {
-    both_forms!(u4_a_granted_upgrade_that_is_dropped_passes_the_lock_on_in);
-}
-
-fn u4_a_granted_upgrade_that_is_dropped_passes_the_lock_on_in<P: Platform, F: Form>() {
+pub(super) fn u4_a_granted_upgrade_that_is_dropped_passes_the_lock_on<P: Platform, F: Form>() {
     each::<P>(|lock, policy| {
         let plain = F::try_read(lock).expect("free");
         let upgradable = F::try_upgradable(lock).expect("free");
@@ -122,11 +110,7 @@ fn u4_a_granted_upgrade_that_is_dropped_passes_the_lock_on_in<P: Platform, F: Fo
     });
 }
 
-pub(super) fn u4_a_forgotten_upgrade_keeps_its_share<P: Platform>() {
-    both_forms!(u4_a_forgotten_upgrade_keeps_its_share_in);
-}
-
-fn u4_a_forgotten_upgrade_keeps_its_share_in<P: Platform, F: Form>() {
+pub(super) fn u4_a_forgotten_upgrade_keeps_its_share<P: Platform, F: Form>() {
     each::<P>(|lock, _| {
         // The future is forgotten at each of its moments. Memory stays valid, and the lock may be dropped.
         for polls in [0, 1] {
@@ -151,11 +135,7 @@ fn u4_a_forgotten_upgrade_keeps_its_share_in<P: Platform, F: Form>() {
     });
 }
 
-pub(super) fn u4_a_waiting_upgradable_read_that_is_dropped_leaves<P: Platform>() {
-    both_forms!(u4_a_waiting_upgradable_read_that_is_dropped_leaves_in);
-}
-
-fn u4_a_waiting_upgradable_read_that_is_dropped_leaves_in<P: Platform, F: Form>() {
+pub(super) fn u4_a_waiting_upgradable_read_that_is_dropped_leaves<P: Platform, F: Form>() {
     each::<P>(|lock, _| {
         // The futures are dropped unpolled, waiting, and granted.
         let held = F::try_write(lock).expect("free");
