@@ -71,7 +71,7 @@ fn assert_free<P: Platform>(lock: &Arc<RwLock<u32, P>>) {
     assert_eq!(Arc::strong_count(lock), 1, "an owned future or guard is left");
 }
 
-/// Runs the rule on a lock of each policy.
+/// Runs the rule on a lock of each policy. At the end the lock must be free.
 fn each<P: Platform>(rule: impl Fn(&Arc<RwLock<u32, P>>, RwLockPolicy)) {
     each_with(RwLock::<u32, P>::MAX_READERS, rule);
 }
@@ -80,6 +80,8 @@ fn each<P: Platform>(rule: impl Fn(&Arc<RwLock<u32, P>>, RwLockPolicy)) {
 fn each_with<P: Platform>(most: u32, rule: impl Fn(&Arc<RwLock<u32, P>>, RwLockPolicy)) {
     for policy in POLICIES {
         let _case = Case(policy);
-        rule(&Arc::new(RwLock::with_policy_and_max_readers(0, policy, most)), policy);
+        let lock = Arc::new(RwLock::with_policy_and_max_readers(0, policy, most));
+        rule(&lock, policy);
+        assert_free(&lock);
     }
 }

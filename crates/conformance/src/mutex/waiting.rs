@@ -58,7 +58,6 @@ pub(super) fn m1_a_free_mutex_is_locked_by_the_first_poll<P: Platform>() {
         let guard = subject.attempt(op).expect("free");
         assert_eq!((subject.state(), subject.try_op(op)), ((1, 0), false));
         drop(guard);
-        subject.assert_over();
     });
 }
 
@@ -67,7 +66,6 @@ pub(super) fn m1_a_free_mutex_needs_no_waker<P: Platform>() {
         let untouched = || Hooks { on_clone: hook(|| panic!("the waker is cloned")), ..Hooks::default() };
         drop(Task::with_hooks(subject.op(op), untouched()).ready());
         Task::with_hooks(subject.mutex.run_exclusive(async |_| ()), untouched()).ready();
-        subject.assert_over();
     });
 }
 
@@ -122,8 +120,6 @@ pub(super) fn m2_creating_a_future_has_no_effect<P: Platform>() {
         assert_eq!((first.wakes(), early.wakes()), (1, 0));
         drop(first.ready());
         drop(early.ready());
-        drop((first, early));
-        subject.assert_over();
     });
 }
 
@@ -157,12 +153,10 @@ pub(super) fn m2_a_future_polled_after_it_was_ready_panics<P: Platform>() {
         subject.assert_free();
 
         // The drop of a future that was ready has no effect.
-        let guard = subject.hold(op);
+        let _guard = subject.hold(op);
         let next = Task::queued(subject.op(op));
         drop((at_once, waited));
         assert_eq!((subject.state(), next.wakes()), ((1, 1), 0));
-        drop((guard, next));
-        subject.assert_over();
     });
 }
 
@@ -180,18 +174,20 @@ pub(super) fn m3_a_release_hands_over_to_the_head_and_wakes_it_once<P: Platform>
         }
         drop(guard);
         assert_eq!(wakes(&tasks), [1, 1, 1]);
-        drop(tasks);
-        subject.assert_over();
     });
 }
 
 pub(super) fn m3_the_head_owns_the_mutex_before_it_is_woken<P: Platform>() {
     each_serial::<P>(|subject, op| {
         let guard = subject.hold(op);
-        let seen = Slot::new();
+        let (within, seen) = (Slot::new(), Slot::new());
+        within.put(subject.clone());
         let on_wake = hook({
-            let (subject, seen) = (subject.clone(), seen.clone());
-            move || seen.put((subject.state(), subject.try_op(op)))
+            let seen = seen.clone();
+            move || {
+                let subject = within.take().expect("there is one wake");
+                seen.put((subject.state(), subject.try_op(op)));
+            }
         });
         let mut first = Task::with_hooks(subject.op(op), Hooks { on_wake, ..Hooks::default() });
         first.pending();
@@ -254,8 +250,6 @@ pub(super) fn m4_nobody_gets_past_a_waiter<P: Platform>() {
             guard = tasks[i].ready();
             closed(subject, op);
         }
-        drop((guard, tasks));
-        subject.assert_over();
     });
 }
 
@@ -342,8 +336,6 @@ pub(super) fn m9_a_task_that_locks_twice_waits_for_itself<P: Platform>() {
         task.cancel();
         assert_eq!((task.wakes(), next.wakes()), (0, 1));
         drop(next.ready());
-        drop(next);
-        subject.assert_over();
     });
 }
 
@@ -426,7 +418,6 @@ pub(super) fn h01_chosen_then_dropped<P: Platform>() {
         let b = Task::queued(subject.op(op));
         drop(guard);
         drop(b);
-        subject.assert_free();
     });
 }
 
@@ -438,7 +429,6 @@ pub(super) fn h03_cancel_from_the_middle_keeps_the_order<P: Platform>() {
         gone.iter_mut().for_each(Task::cancel);
         assert_eq!(serve(guard, &mut tasks), [0, 1, 3, 4]);
         assert_eq!(wakes(&gone), [0, 0]);
-        subject.assert_free();
     });
 }
 
@@ -456,6 +446,5 @@ pub(super) fn h04_no_barging<P: Platform>() {
         drop(guard);
         assert_eq!(new.wakes(), 1);
         drop(new.ready());
-        subject.assert_free();
     });
 }

@@ -55,7 +55,6 @@ pub(super) fn p4_readers_beyond_the_room_wait_for_the_next_turn<P: Platform>() {
         drop(first.served(&mut one));
         assert!(actors[2..].iter().all(|actor| !actor.is_woken()));
         assert_eq!(serve(&mut waiting), "b d ce g f");
-        subject.assert_over();
     });
 }
 
@@ -94,7 +93,6 @@ pub(super) fn p4_a_granted_writer_that_is_dropped_lets_the_readers_in<P: Platfor
         drop(waiting.remove(0));
         assert_eq!((subject.inside(), subject.waiting()), (2, 1));
         assert_eq!(serve(&mut waiting), "cd b");
-        subject.assert_over();
     });
 }
 
@@ -108,7 +106,6 @@ pub(super) fn p4_the_last_reader_lets_the_next_writer_in<P: Platform>() {
             drop(guard);
         }
         assert_eq!(serve(&mut waiting), "a bc d");
-        subject.assert_over();
     });
 }
 
@@ -158,8 +155,6 @@ pub(super) fn p5_a_reader_waits_for_one_writer<P: Platform>() {
         }
         assert_eq!(most, 1, "the bound");
         assert!(reads >= 100, "{reads} reads in 300 turns");
-        drop((inside, held, storm, reading));
-        subject.assert_over();
     });
 }
 
@@ -182,6 +177,5 @@ pub(super) fn p5_a_writer_waits_for_the_readers_inside<P: Platform>() {
             }
             drop((storm, held));
         }
-        subject.assert_over();
     });
 }

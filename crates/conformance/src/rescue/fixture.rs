@@ -1,7 +1,7 @@
 //! Tasks with many futures.
 
 pub(crate) use crate::tools::subject::{
-    Case, Form, Guard, Hidden, Op, POLICIES, Subject, each_policy, each_policy_with, each_serial,
+    Case, Form, Guard, Hidden, Op, POLICIES, Subject, each_policy, each_policy_with, each_serial, each_serial_left,
 };
 use crate::tools::{Boxed, Count, Hooks, hooked_waker, poll_once};
 use core::cell::Cell;

@@ -60,13 +60,18 @@ impl<P: TestTimer> Fixture<P> {
         Self { op, limit, subject }
     }
 
-    /// Runs `rule` for every operation that `select` wants, in both forms, each with a fresh lock and clock.
+    /// Runs `rule` for every operation that `select` wants, in both forms, each with a fresh lock and clock. At the
+    /// end the lock must be free.
     pub(crate) fn each(select: impl Fn(Op, Limit) -> bool, rule: impl Fn(&Self)) {
         for op in Op::ALL {
             for (form, limit) in Self::WAYS {
                 if select(op, limit) {
                     let _case = Case((op, form, limit));
-                    P::with(|| rule(&Self::new(op, form, limit)));
+                    P::with(|| {
+                        let f = Self::new(op, form, limit);
+                        rule(&f);
+                        f.assert_free();
+                    });
                 }
             }
         }

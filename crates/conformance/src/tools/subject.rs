@@ -323,8 +323,17 @@ fn forms(n: usize) -> impl Iterator<Item = Form> {
     Form::ALL.into_iter().cycle().skip(n).take(if cfg!(miri) { 1 } else { 2 })
 }
 
-/// Runs the rule for every lock and operation of which one guard at a time may be inside, in both forms.
+/// Runs the rule for every lock and operation of which one guard at a time may be inside, in both forms. At the
+/// end the lock must be free.
 pub fn each_serial<P: Platform>(rule: impl Fn(&Subject<P>, Op)) {
+    each_serial_left::<P>(|subject, op| {
+        rule(subject, op);
+        subject.assert_over();
+    });
+}
+
+/// As [`each_serial`], for a rule that leaves the lock held.
+pub fn each_serial_left<P: Platform>(rule: impl Fn(&Subject<P>, Op)) {
     let of_policy = |policy| {
         [(Op::Write, RwLock::<u32, P>::MAX_READERS), (Op::Upgradable, 9), (Op::Read, 1)]
             .map(|(op, most)| (policy, most, op))
@@ -338,17 +347,20 @@ pub fn each_serial<P: Platform>(rule: impl Fn(&Subject<P>, Op)) {
     }
 }
 
-/// Runs the rule under every policy on a lock with room for all, in both forms.
+/// Runs the rule under every policy on a lock with room for all, in both forms. At the end the lock must be free.
 pub fn each_policy<P: Platform>(rule: impl Fn(&Subject<P>, RwLockPolicy)) {
     each_policy_with(RwLock::<u32, P>::MAX_READERS, rule);
 }
 
-/// Runs the rule under every policy on a lock with room for `most` readers, in both forms.
+/// Runs the rule under every policy on a lock with room for `most` readers, in both forms. At the end the lock must
+/// be free.
 pub fn each_policy_with<P: Platform>(most: u32, rule: impl Fn(&Subject<P>, RwLockPolicy)) {
     for (n, policy) in POLICIES.into_iter().enumerate() {
         for form in forms(n) {
             let _case = Case((policy, form, most));
-            rule(&Subject::new(policy, most, form), policy);
+            let subject = Subject::new(policy, most, form);
+            rule(&subject, policy);
+            subject.assert_over();
         }
     }
 }

@@ -27,7 +27,6 @@ pub(super) fn u4_an_upgrade_that_was_never_polled_gives_its_share_back<P: Platfo
         drop(F::upgrade(F::try_upgradable(lock).expect("free")));
         assert_eq!(counts(lock), (1, false, false, 0, 0, 0));
         drop(plain);
-        assert_free(lock);
     });
 }
 
@@ -43,8 +42,6 @@ pub(super) fn u4_a_queued_upgrade_that_is_dropped_lets_in_whom_it_kept_out<P: Pl
         assert_eq!(counts(lock), (3, true, false, 0, 0, 0));
         assert_eq!((upgrade.wakes(), upgrade.wakers_kept()), (0, 0));
         drop((plain, reader.ready(), next.ready()));
-        drop((reader, next));
-        assert_free(lock);
     });
     // A writer waits: no other waiter may enter.
     each::<P>(|lock, _| {
@@ -60,8 +57,6 @@ pub(super) fn u4_a_queued_upgrade_that_is_dropped_lets_in_whom_it_kept_out<P: Pl
         assert_eq!((writer.wakes(), reader.wakes()), (1, 0));
         drop(writer.ready());
         drop(reader.ready());
-        drop((writer, reader));
-        assert_free(lock);
     });
     // The drop has made room.
     each_with::<P>(2, |lock, _| {
@@ -75,8 +70,6 @@ pub(super) fn u4_a_queued_upgrade_that_is_dropped_lets_in_whom_it_kept_out<P: Pl
         for reader in &mut readers {
             drop(reader.ready());
         }
-        drop(readers);
-        assert_free(lock);
     });
 }
 
@@ -106,7 +99,6 @@ pub(super) fn u4_a_granted_upgrade_that_is_dropped_passes_the_lock_on<P: Platfor
         let upgrade = Task::queued(F::upgrade(F::try_upgradable(lock).expect("free")));
         drop(plain);
         drop(upgrade);
-        assert_free(lock);
     });
 }
 
@@ -157,7 +149,5 @@ pub(super) fn u4_a_waiting_upgradable_read_that_is_dropped_leaves<P: Platform, F
         all[2].cancel();
         assert_eq!(writer.wakes(), 1);
         drop(writer.ready());
-        drop((all, writer));
-        assert_free(lock);
     });
 }

@@ -30,8 +30,6 @@ pub(super) fn u5_a_downgrade_lets_the_next_upgradable_reader_in<P: Platform, F: 
         drop(plain);
         drop(writer.ready());
         drop(second.ready());
-        drop((writer, second));
-        assert_free(lock);
     });
 }
 
@@ -112,7 +110,5 @@ pub(super) fn u5_never_two_owners_or_none<P: Platform, F: Form>() {
         drop(upgrade.ready());
         assert!(seen.take().is_some());
         drop(writer.ready());
-        drop((reader, next, upgrade, writer));
-        assert_free(lock);
     });
 }
