@@ -1,167 +1,24 @@
 //! A task that only takes free locks gives way: on tokio by its budget, elsewhere as the platform decides.
 #![cfg(not(miri))]
 
+mod locks;
+
 use core::cell::Cell;
-use core::future::{Future, pending, poll_fn};
-use core::marker::PhantomData;
-use core::pin::Pin;
+use core::future::{Future, poll_fn};
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::task::{Context, Poll};
 use core::time::Duration;
-use fifolock::platform::{Platform, Timer};
 use fifolock::raw::{CriticalSectionLock, RawLock, SpinLock, StdLock};
-use fifolock::rwlock::RwLockUpgradableReadGuard;
 use fifolock::tokio::{TimeoutError, Tokio, drop_in::DropIn};
 use fifolock::{mutex::Mutex, rwlock::RwLock};
 use fifolock_conformance::tools::{self, counting_waker, poll_once};
+use locks::{ASKED, Asks, Form, HOUR, Locks, OnTokio, YES};
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::coop;
-use tokio::time::{Instant, Sleep};
-
-const HOUR: Duration = Duration::from_secs(3600);
-
-type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
-
-/// Tokio's timer over any raw lock. The test sets the platform's answers.
-struct Asks<R>(PhantomData<R>);
-
-std::thread_local! {
-    static YES: Cell<bool> = const { Cell::new(true) };
-    static ASKED: Cell<usize> = const { Cell::new(0) };
-}
-
-impl<R: RawLock + 'static> Platform for Asks<R> {
-    type Raw = R;
-
-    fn poll_proceed(cx: &mut Context<'_>) -> Poll<()> {
-        ASKED.set(ASKED.get() + 1);
-        if YES.get() {
-            return Poll::Ready(());
-        }
-        cx.waker().wake_by_ref();
-        Poll::Pending
-    }
-}
-
-impl<R: RawLock + 'static> Timer for Asks<R> {
-    type Duration = Duration;
-    type Instant = Instant;
-    type Sleep = Sleep;
-
-    fn sleep(duration: Duration) -> Option<Sleep> {
-        assert!(YES.get(), "a task that must give way uses no timer");
-        Tokio::sleep(duration)
-    }
-
-    fn sleep_until(deadline: Instant) -> Option<Sleep> {
-        assert!(YES.get(), "a task that must give way uses no timer");
-        Tokio::sleep_until(deadline)
-    }
-
-    fn now() -> Instant {
-        assert!(YES.get(), "a task that must give way reads no clock");
-        Tokio::now()
-    }
-
-    fn to_core(duration: Duration) -> Duration {
-        duration
-    }
-}
-
-/// The platforms of this test.
-trait OnTokio: 'static + Timer<Duration = Duration, Instant = Instant, Sleep = Sleep, Raw: Send + Sync> {}
-
-impl<P: 'static + Timer<Duration = Duration, Instant = Instant, Sleep = Sleep, Raw: Send + Sync>> OnTokio for P {}
-
-/// A mutex and a read-write lock, and every way to acquire them.
-struct Locks<P: Platform> {
-    mutex: Arc<Mutex<u64, P>>,
-    lock: Arc<RwLock<u64, P>>,
-}
-
-/// Acquires a lock and releases it.
-struct Form {
-    name: &'static str,
-    make: Box<dyn Fn() -> Boxed<()> + Send + Sync>,
-}
-
-macro_rules! forms {
-    ($lock:ident: $($acquire:expr),+ $(,)?) => {
-        [$({
-            let lock = Arc::clone($lock);
-            Form {
-                name: stringify!($acquire),
-                make: Box::new(move || {
-                    let $lock = Arc::clone(&lock);
-                    Box::pin(async move { drop($acquire) })
-                }),
-            }
-        }),+]
-    };
-}
-
-impl<P: OnTokio> Locks<P> {
-    fn new() -> Self {
-        Self { mutex: Arc::new(Mutex::new(0)), lock: Arc::new(RwLock::new(0)) }
-    }
-
-    fn forms(&self) -> Vec<Form> {
-        let Self { mutex, lock } = self;
-        let deadline = || Instant::now() + HOUR;
-        let mut all = Vec::new();
-        all.extend(forms!(mutex:
-            mutex.lock().await,
-            mutex.clone().lock_owned().await,
-            mutex.lock_until(pending::<()>()).await.expect("free"),
-            mutex.lock_timeout(HOUR).await.expect("free"),
-            mutex.lock_deadline(deadline()).await.expect("free"),
-            mutex.clone().lock_owned_timeout(HOUR).await.expect("free"),
-            mutex.clone().lock_owned_deadline(deadline()).await.expect("free"),
-            mutex.run_exclusive(async |_| String::new()).await,
-            mutex.run_exclusive_timeout(HOUR, async |_| String::new()).await.expect("free"),
-        ));
-        all.extend(forms!(lock:
-            lock.read().await,
-            lock.clone().read_owned().await,
-            lock.read_until(pending::<()>()).await.expect("free"),
-            lock.read_timeout(HOUR).await.expect("free"),
-            lock.read_deadline(deadline()).await.expect("free"),
-            lock.clone().read_owned_timeout(HOUR).await.expect("free"),
-            lock.clone().read_owned_deadline(deadline()).await.expect("free"),
-            lock.run_shared(async |_| String::new()).await,
-            lock.run_shared_timeout(HOUR, async |_| String::new()).await.expect("free"),
-            lock.write().await,
-            lock.clone().write_owned().await,
-            lock.write_until(pending::<()>()).await.expect("free"),
-            lock.write_timeout(HOUR).await.expect("free"),
-            lock.write_deadline(deadline()).await.expect("free"),
-            lock.clone().write_owned_timeout(HOUR).await.expect("free"),
-            lock.clone().write_owned_deadline(deadline()).await.expect("free"),
-            lock.run_exclusive(async |_| String::new()).await,
-            lock.run_exclusive_timeout(HOUR, async |_| String::new()).await.expect("free"),
-            lock.upgradable_read().await,
-            lock.clone().upgradable_read_owned().await,
-            lock.upgradable_read_until(pending::<()>()).await.expect("free"),
-            lock.upgradable_read_timeout(HOUR).await.expect("free"),
-            lock.upgradable_read_deadline(deadline()).await.expect("free"),
-            lock.clone().upgradable_read_owned_timeout(HOUR).await.expect("free"),
-            lock.clone().upgradable_read_owned_deadline(deadline()).await.expect("free"),
-            RwLockUpgradableReadGuard::upgrade(lock.try_upgradable_read().expect("free")).await,
-        ));
-        all
-    }
-
-    /// Asserts that both locks are free and have no waiters.
-    fn assert_free(&self, name: &str) {
-        let state = self.lock.state();
-        assert!(!self.mutex.is_locked() && self.mutex.queued() == 0, "{name}");
-        assert!(!state.writer && state.readers == 0, "{name}");
-        assert_eq!(state.waiting_readers + state.waiting_writers + state.waiting_upgradable, 0, "{name}");
-    }
-}
+use tokio::time::Instant;
 
 /// Runs a program on a thread of its own, which must end within ten seconds.
 #[track_caller]
