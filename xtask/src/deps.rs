@@ -33,7 +33,7 @@ const TOKIO_USERS_LOCK_FILE: &[&str] = &[
     "tokio",
 ];
 
-/// What only the project's own tests need: no user's lock file names it, whatever the features.
+/// Packages that only the project's own tests need. No user's lock file names them, with any features.
 const NO_USERS: &[&str] = &["fifolock-conformance", "loom", "proptest", "shuttle", "trybuild"];
 
 /// Features that choose an implementation: only a binary may.

@@ -88,7 +88,7 @@ const COMMANDS: &[Command] = &[
     Command::new("docs", "documentation, also as docs.rs builds it: no broken link, no false label", docs::run),
     Command::new("api", "whether the public API is the recorded one; --bless records it", api::run).with_args(),
     Command::new("table", "every method of other locks has its row in docs/API-TABLE.md", table::run),
-    Command::new("semver", "the public API breaks nobody since the last release", semver::run),
+    Command::new("semver", "whether the version tells users of each break since the last release", semver::run),
     Command::new("features", "every combination of features", features::run),
     Command::new("nostd", "builds without std, and for a chip without compare-and-swap", nostd::run),
     Command::new("firmware", "the images for microcontrollers, under QEMU", firmware::run).with_args(),

@@ -13,7 +13,7 @@ pub(super) fn p6_h01_chosen_then_dropped<P: Platform>() {
             let mut waiting = queue(subject, &actors, kinds);
             drop(held);
             // The chosen waiter is dropped unpolled, until the other one has its turn.
-            let chosen = (0..2).find(|n| actors[*n].is_woken()).expect("somebody is chosen");
+            let chosen = (0..2).find(|n| actors[*n].is_woken()).expect("one of the two is chosen");
             drop(waiting.remove(chosen));
             let left = waiting[0].0;
             assert!(waiting[0].1.is_woken(), "{kinds}: the waiter is woken before the drop returns");

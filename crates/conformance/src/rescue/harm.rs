@@ -271,7 +271,11 @@ pub(super) fn r11_without_the_rescue_a_parked_grant_is_waited_for<P: Platform>()
         assert_eq!(task.woken(), 1);
         for _ in 0..WAITS {
             task.pending(&mut waits);
-            assert_eq!((task.woken(), subject.inside(), subject.waiting()), (0, 1, 1), "nobody is robbed, or woken");
+            assert_eq!(
+                (task.woken(), subject.inside(), subject.waiting()),
+                (0, 1, 1),
+                "no future is robbed, and no task woken"
+            );
         }
         drop(task.ready(&mut parked));
         drop(task.served(&mut waits));
@@ -290,7 +294,7 @@ pub(super) fn r11_without_the_rescue_a_parked_grant_is_waited_for<P: Platform>()
                 assert_eq!(
                     (task.woken(), subject.inside(), subject.waiting()),
                     (0, 1, 1),
-                    "nobody is robbed, or woken"
+                    "no future is robbed, and no task woken"
                 );
             }
             drop(task.ready(&mut parked));

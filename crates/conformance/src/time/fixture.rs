@@ -215,7 +215,7 @@ impl<P: TestTimer> Fixture<P> {
         State { owners: self.inside(), waiters: self.waiting() }
     }
 
-    /// Asserts that nobody holds or waits, and that the lock can be taken.
+    /// Asserts that the lock is free, has no waiters, and can be taken.
     #[track_caller]
     pub(crate) fn assert_free(&self) {
         assert_eq!(self.state(), State { owners: 0, waiters: 0 });

@@ -82,7 +82,7 @@ unsafe impl RawMutex for Exclusive {
 
 impl<R: RawLock + Send + Sync + 'static> World for Ticks<R> {
     fn tick() {
-        let mut clock = CLOCK.lock().expect("nobody panics with the clock in its hands");
+        let mut clock = CLOCK.lock().expect("no thread panics while it holds the clock");
         clock.now += 1;
         let now = clock.now;
         let due: Vec<Waker> =
@@ -98,7 +98,7 @@ impl<R: RawLock + Send + Sync + 'static> World for Ticks<R> {
     }
 
     fn settle() {
-        let clock = CLOCK.lock().expect("nobody panics with the clock in its hands");
+        let clock = CLOCK.lock().expect("no thread panics while it holds the clock");
         assert_eq!(clock.armed.len(), 0, "a sleep is left");
     }
 }
@@ -133,7 +133,7 @@ impl Future for Sleep {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let mut clock = CLOCK.lock().expect("nobody panics with the clock in its hands");
+        let mut clock = CLOCK.lock().expect("no thread panics while it holds the clock");
         if clock.now >= self.until {
             return Poll::Ready(());
         }
@@ -146,7 +146,7 @@ impl Future for Sleep {
 
 impl Drop for Sleep {
     fn drop(&mut self) {
-        let old = CLOCK.lock().expect("nobody panics with the clock in its hands").armed.remove(&self.number);
+        let old = CLOCK.lock().expect("no thread panics while it holds the clock").armed.remove(&self.number);
         drop(old);
     }
 }
@@ -161,13 +161,13 @@ impl<R: RawLock + 'static> Timer for Ticks<R> {
     }
 
     fn sleep_until(until: u64) -> Option<Sleep> {
-        let mut clock = CLOCK.lock().expect("nobody panics with the clock in its hands");
+        let mut clock = CLOCK.lock().expect("no thread panics while it holds the clock");
         clock.sleeps += 1;
         Some(Sleep { number: clock.sleeps, until })
     }
 
     fn now() -> u64 {
-        CLOCK.lock().expect("nobody panics with the clock in its hands").now
+        CLOCK.lock().expect("no thread panics while it holds the clock").now
     }
 
     fn to_core(duration: u64) -> Duration {
